@@ -1,0 +1,161 @@
+"""Typed values out of untyped JSON: each getter answers None or empty for a wrong type.
+
+Readers never index into foreign data directly; they ask here, so that a wrong type in a known
+field costs that field and nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import orjson
+
+from warmstart.model import Tokens
+
+_MILLISECONDS_FROM = 1e11
+"""A number above this is milliseconds: as seconds it would be the year 5138."""
+_MAX_SECONDS = 253_402_300_799.0
+_NO_DATA: dict[str, Any] = {}
+
+
+class Arguments(NamedTuple):
+    """Call arguments, and the text they were written as where that is no JSON object."""
+
+    data: Mapping[str, Any]
+    raw: str | None
+
+
+def as_dict(value: Any) -> dict[str, Any]:
+    """The object itself, or an empty one. Never modify what this returns."""
+    return value if isinstance(value, dict) else _NO_DATA
+
+
+def as_list(value: Any) -> list[Any]:
+    """The list itself, or an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def as_dicts(value: Any) -> Iterable[dict[str, Any]]:
+    """The objects of a list, passing over anything else."""
+    return (item for item in as_list(value) if isinstance(item, dict))
+
+
+def as_text(value: Any) -> str | None:
+    """A non-empty string, or None."""
+    return value if isinstance(value, str) and value else None
+
+
+def as_id(value: Any) -> str | None:
+    """An identifier: a non-empty string, or a whole number as one."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return as_text(value)
+
+
+def as_int(value: Any) -> int | None:
+    """A whole number (not a bool), also when written as a float or as digits."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, str) and value.lstrip("-").isdecimal() and len(value) < 20:
+        return int(value)
+    return None
+
+
+def as_float(value: Any) -> float | None:
+    """A finite number (not a bool)."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def as_bool(value: Any) -> bool | None:
+    """True or False, or None for anything else."""
+    return value if isinstance(value, bool) else None
+
+
+def parse_time(value: Any) -> float | None:
+    """Seconds since the epoch from ISO 8601, seconds or milliseconds; naive times are UTC."""
+    number = as_float(value)
+    if number is not None:
+        seconds = number / 1000 if number > _MILLISECONDS_FROM else number
+        return seconds if 0 < seconds <= _MAX_SECONDS else None
+    if not isinstance(value, str) or not 10 <= len(value) <= 40:
+        return None
+    try:
+        moment = datetime.fromisoformat(value)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return moment.timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def parse_arguments(value: Any) -> Arguments:
+    """Call arguments from an object or from a JSON string; other text is kept as ``raw``."""
+    if isinstance(value, dict):
+        return Arguments(value, None)
+    if not isinstance(value, str):
+        return Arguments({}, None if value is None else dump(value))
+    if not value.strip():
+        return Arguments({}, None)
+    try:
+        data = orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return Arguments({}, value)
+    return Arguments(data, None) if isinstance(data, dict) else Arguments({}, value)
+
+
+def content_text(value: Any) -> str:
+    """The text of a content field: a string, a block, or a list of both.
+
+    Takes the key names the formats use (``text``, ``content``, ``output``, ``thinking``); an image
+    or other block without text becomes ``[image]`` or its type, so that nothing vanishes.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return _block_text(value)
+    if isinstance(value, list):
+        parts = [item if isinstance(item, str) else _block_text(as_dict(item)) for item in value]
+        return "\n".join(part for part in parts if part)
+    return ""
+
+
+def _block_text(block: Mapping[str, Any]) -> str:
+    for key in ("text", "content", "output", "thinking"):
+        inner = block.get(key)
+        if isinstance(inner, str):
+            return inner
+        if isinstance(inner, list | dict):
+            # One level only: hostile nesting must not recurse.
+            items = inner if isinstance(inner, list) else [inner]
+            texts = (item if isinstance(item, str) else as_dict(item).get("text") for item in items)
+            return "\n".join(text for text in texts if isinstance(text, str))
+    kind = as_text(block.get("type"))
+    return f"[{kind}]" if kind else ""
+
+
+def dump(value: Any) -> str:
+    """Any JSON value as compact text, for results that are not text."""
+    try:
+        return orjson.dumps(value).decode()
+    except (TypeError, ValueError):  # too deep, or a number beyond 64 bits
+        return repr(value)[:10_000]
+
+
+def parse_tokens(value: Any, names: Mapping[str, str]) -> Tokens | None:
+    """Token counts from a usage object; ``names`` maps our field names to its keys."""
+    usage = as_dict(value)
+    counts = {ours: as_int(usage.get(theirs)) or 0 for ours, theirs in names.items()}
+    return Tokens(**{k: max(v, 0) for k, v in counts.items()}) if any(counts.values()) else None

@@ -1,0 +1,1 @@
+"""One file per format; none knows another. The registry lists them in order of recognition."""

@@ -1,0 +1,108 @@
+"""From a path a user names to sessions: detect, walk, read, and carry on past what is broken."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from warmstart.errors import FormatError, NotFoundError, SourceError
+from warmstart.model import Session
+from warmstart.sources.log import ReadLog
+from warmstart.sources.probe import probe_path
+from warmstart.sources.reader import Reader, Unit
+from warmstart.sources.registry import find_reader, get_reader
+
+SESSION_SUFFIXES = frozenset(
+    {".jsonl", ".json", ".db", ".sqlite", ".sqlite3", ".eval", ".traj", ".gz", ".zst"}
+)
+IGNORED_FOLDERS = frozenset({".git", "node_modules", "__pycache__", ".venv"})
+
+
+class Found(NamedTuple):
+    """A unit and the reader that reads it."""
+
+    reader: Reader
+    unit: Unit
+
+
+def find_units(path: Path, log: ReadLog, format_name: str | None = None) -> Iterator[Found]:
+    """Everything readable at a file, folder or store, oldest file first within a folder.
+
+    Raises:
+        NotFoundError: nothing is there.
+        FormatError: the path is one file and no reader knows it.
+    """
+    if not path.exists():
+        raise NotFoundError(
+            f"no such file or folder: {str(path)!r}", wanted=str(path), hint="warmstart doctor"
+        )
+    forced = get_reader(format_name) if format_name else None
+    reader = _choose_reader(path, forced)
+    if reader is not None:
+        yield from (Found(reader, unit) for unit in reader.units(path, log))
+    elif path.is_dir():
+        yield from _walk(path, log, forced)
+    else:
+        raise FormatError(
+            f"no reader recognises {str(path)!r}",
+            path=path,
+            hint="name its format with --format, see warmstart doctor --formats",
+        )
+
+
+def read_sessions(path: Path, log: ReadLog, format_name: str | None = None) -> Iterator[Session]:
+    """Every session at a path, one at a time; what could not be read is in ``log``."""
+    for found in find_units(path, log, format_name):
+        yield from read_unit(found, log, alone=found.unit.path == path and not found.unit.key)
+
+
+def read_unit(found: Found, log: ReadLog, *, alone: bool = False) -> Iterator[Session]:
+    """The sessions of one unit; a unit that fails is counted, unless it is all there is."""
+    try:
+        yield from found.reader.read(found.unit, log)
+    except SourceError as error:
+        if alone:
+            raise
+        log.skip(error.message.rpartition(": ")[2] or "unreadable", found.unit.path)
+    except Exception as error:  # noqa: BLE001 - one bad transcript among many must not end the scan
+        log.skip(f"reader failed ({type(error).__name__})", found.unit.path)
+
+
+def _choose_reader(path: Path, forced: Reader | None) -> Reader | None:
+    if forced is not None:
+        return forced if path.is_file() or forced.recognises(probe_path(path)) else None
+    return find_reader(probe_path(path))
+
+
+def _walk(folder: Path, log: ReadLog, forced: Reader | None) -> Iterator[Found]:
+    """Sub-folders that are a store of their own are read as one; other files one by one."""
+    for path in _candidates(folder, log):
+        try:
+            reader = _choose_reader(path, forced)
+            if reader is not None:
+                yield from (Found(reader, unit) for unit in reader.units(path, log))
+            elif path.is_dir():
+                yield from _walk(path, log, forced)
+            else:
+                log.skip("file of no known format", path)
+        except SourceError as error:
+            log.skip(error.message.rpartition(": ")[2] or "unreadable", path)
+
+
+def _candidates(folder: Path, log: ReadLog) -> list[Path]:
+    """Sub-folders and likely session files, oldest change first: a copy follows its original."""
+    entries: list[tuple[bool, int, Path]] = []
+    try:
+        with os.scandir(folder) as listing:
+            for entry in listing:
+                path = Path(entry.path)
+                if entry.is_dir(follow_symlinks=False):
+                    if entry.name not in IGNORED_FOLDERS:
+                        entries.append((True, 0, path))
+                elif path.suffix in SESSION_SUFFIXES and entry.is_file():
+                    entries.append((False, entry.stat().st_mtime_ns, path))
+    except OSError as error:
+        log.skip(error.strerror or "unreadable", folder)
+    return [path for _, _, path in sorted(entries)]

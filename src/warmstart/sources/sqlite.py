@@ -1,0 +1,113 @@
+"""Foreign SQLite databases, opened so that their owner cannot notice.
+
+``mode=ro`` beside the owner's WAL, never a bare file copy: a database copied without its ``-wal``
+loses rows. A file that is likely a live database is never opened with ``open()`` either: inside
+the owner's own process, closing any descriptor of the file drops all of its POSIX locks.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from warmstart.errors import SourceError
+from warmstart.sources.files import GZIP_MAGIC, ZSTD_MAGIC, open_bytes
+
+BUSY_TIMEOUT_SECONDS = 5.0
+
+
+@contextmanager
+def open_database(path: Path) -> Iterator[sqlite3.Connection]:
+    """A read-only connection with rows by name; a compressed file is unpacked to a private copy.
+
+    Raises:
+        SourceError: not there, not a database, locked for too long, or damaged.
+    """
+    with _plain_file(path) as plain:
+        try:
+            with closing(_connect(plain)) as connection:
+                yield connection
+        except sqlite3.Error as error:
+            hint = "close the program that is using it, or try again" if _is_busy(error) else None
+            raise SourceError(
+                f"cannot read {str(path)!r}: {error}", path=path, hint=hint
+            ) from error
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    uri = f"file:{quote(str(path.resolve()))}?mode=ro"
+    connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_SECONDS)
+    connection.row_factory = sqlite3.Row
+    connection.text_factory = lambda data: data.decode("utf-8", "replace")
+    try:
+        connection.execute("PRAGMA query_only = 1")
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError as error:
+        connection.close()
+        if "unable to open" not in str(error) or _wal_of(path).exists():
+            raise
+        # A WAL database in a folder we may not write to has no -shm to join; with no -wal beside
+        # it there is no writer either, so the file alone is the whole truth.
+        connection = sqlite3.connect(f"{uri}&immutable=1", uri=True)
+        connection.row_factory = sqlite3.Row
+        connection.text_factory = lambda data: data.decode("utf-8", "replace")
+    return connection
+
+
+def _wal_of(path: Path) -> Path:
+    return path.with_name(path.name + "-wal")
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return "locked" in str(error) or "busy" in str(error)
+
+
+@contextmanager
+def _plain_file(path: Path) -> Iterator[Path]:
+    if path.suffix not in (".gz", ".zst"):
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="warmstart-") as folder:
+        copy = Path(folder) / path.stem
+        with open_bytes(path) as packed, copy.open("wb") as plain:
+            shutil.copyfileobj(packed, plain, 1 << 20)
+        yield copy
+
+
+def is_database(path: Path) -> bool:
+    """Whether the file is an SQLite database (compressed or not), judged by its first bytes.
+
+    Only files without a ``-wal`` beside them are opened directly; a live database always has one
+    or is found by its name.
+    """
+    if _wal_of(path).exists() or path.suffix in (".db", ".sqlite", ".sqlite3"):
+        return True
+    with path.open("rb") as file:
+        head = file.read(16)
+    if head.startswith((GZIP_MAGIC, ZSTD_MAGIC)):
+        with open_bytes(path) as file:
+            head = file.read(16)
+    return head == b"SQLite format 3\x00"
+
+
+def list_tables(connection: sqlite3.Connection) -> frozenset[str]:
+    """Names of the tables."""
+    rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    return frozenset(row[0] for row in rows)
+
+
+def list_columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
+    """Names of a table's columns; empty when there is no such table."""
+    rows = connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
+    return frozenset(row[0] for row in rows)
+
+
+def select_known(connection: sqlite3.Connection, table: str, wanted: tuple[str, ...]) -> str:
+    """A column list for SELECT in which a column the table does not have reads as NULL."""
+    have = list_columns(connection, table)
+    return ", ".join(name if name in have else f"NULL AS {name}" for name in wanted)

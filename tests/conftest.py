@@ -1,0 +1,28 @@
+"""What all tests share: a fixed hypothesis profile and the optional corpus."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "house",
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+settings.load_profile("house")
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """Real transcripts outside the project; tests that need them skip where they are absent."""
+    default = Path(__file__).resolve().parents[2] / "shared" / "corpus"
+    folder = Path(os.environ.get("WARMSTART_CORPUS", default))
+    if not folder.is_dir():
+        pytest.skip("no corpus beside the project (set WARMSTART_CORPUS)")
+    return folder

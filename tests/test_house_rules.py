@@ -1,0 +1,129 @@
+"""The house rules that a machine can hold. Exception lists may only shrink."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "warmstart"
+MODULES = sorted(SOURCE.rglob("*.py"))
+MAX_MODULE_LINES = 400
+MAX_FUNCTION_LINES = 50
+MAX_CLASS_LINES = 250
+MAX_PARAMETERS = 6
+MAX_COMPLEXITY = 10
+
+EXCEPTIONS: dict[str, str] = {}
+"""``module:function`` -> why it may be larger. This list may only shrink."""
+
+HEAVY = ("click", "rich", "mcp", "starlette", "numpy", "psycopg", "sqlite3", "platformdirs")
+BRANCHES = (
+    ast.If, ast.For, ast.While, ast.ExceptHandler, ast.IfExp, ast.comprehension, ast.Assert,
+    ast.BoolOp, ast.match_case,
+)  # fmt: skip
+
+
+def _functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def _name(path: Path) -> str:
+    return str(path.relative_to(SOURCE))
+
+
+def _length(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_module_is_small_and_says_what_it_is_for(path: Path) -> None:
+    text = path.read_text()
+    assert len(text.splitlines()) <= MAX_MODULE_LINES
+    assert not text.strip() or ast.get_docstring(ast.parse(text))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_functions_and_classes_are_small(path: Path) -> None:
+    tree = ast.parse(path.read_text())
+    too_long = [
+        f"{_name(path)}:{node.name} has {_length(node)} lines"
+        for node in _functions(tree)
+        if _length(node) > MAX_FUNCTION_LINES and f"{_name(path)}:{node.name}" not in EXCEPTIONS
+    ]
+    too_long += [
+        f"{_name(path)}:{node.name} has {_length(node)} lines"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and _length(node) > MAX_CLASS_LINES
+    ]
+    assert too_long == []
+
+
+def _complexity(node: ast.AST) -> int:
+    return 1 + sum(isinstance(inner, BRANCHES) for inner in ast.walk(node))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_functions_are_simple(path: Path) -> None:
+    found = []
+    for node in _functions(ast.parse(path.read_text())):
+        if f"{_name(path)}:{node.name}" in EXCEPTIONS:
+            continue
+        parameters = len(node.args.args) + len(node.args.kwonlyargs) + len(node.args.posonlyargs)
+        parameters -= bool(node.args.args and node.args.args[0].arg in ("self", "cls"))
+        is_command = any("option" in ast.dump(d) or "argument" in ast.dump(d)
+                         for d in node.decorator_list)  # fmt: skip
+        if parameters > MAX_PARAMETERS and not is_command:
+            found.append(f"{_name(path)}:{node.name} takes {parameters} parameters")
+        if _complexity(node) > MAX_COMPLEXITY:
+            found.append(f"{_name(path)}:{node.name} has complexity {_complexity(node)}")
+    assert found == []
+
+
+def test_every_exception_is_still_needed() -> None:
+    names = {
+        f"{_name(path)}:{node.name}"
+        for path in MODULES
+        for node in _functions(ast.parse(path.read_text()))
+        if _length(node) > MAX_FUNCTION_LINES or _complexity(node) > MAX_COMPLEXITY
+    }
+    assert set(EXCEPTIONS) <= names
+
+
+def test_broad_excepts_stand_only_where_the_style_allows() -> None:
+    allowed = {"sources/scan.py"}
+    found = {
+        _name(path)
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ExceptHandler)
+        and (node.type is None or (isinstance(node.type, ast.Name) and node.type.id == "Exception"))
+    }
+    assert found <= allowed
+
+
+def test_all_lists_are_sorted_and_true() -> None:
+    for path in MODULES:
+        tree = ast.parse(path.read_text())
+        for node in tree.body:
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
+                names = ast.literal_eval(node.value)
+                assert len(set(names)) == len(names), _name(path)
+
+
+def test_importing_warmstart_loads_nothing_heavy() -> None:
+    code = f"import sys, warmstart; print([m for m in {HEAVY!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_tests_use_no_mocks_of_our_own_system() -> None:
+    word = "unittest" + ".mock"
+    assert not [p for p in (ROOT / "tests").rglob("*.py") if word in p.read_text()]
