@@ -75,10 +75,16 @@ class Outcome:
     """The command hides its own exit code (``| tail``, ``|| true``): zero proves nothing."""
 
     @property
-    def signalled_failure(self) -> bool:
-        """Whether anything observed said failure, be it benign, rejected or the agent's own."""
-        return (
-            self.status is Status.ERROR
-            or self.harness_error is True
-            or self.exit_code not in (None, 0)
-        )
+    def observed_failure(self) -> bool:
+        """Whether the harness or the exit code said failure, whatever that turned out to mean.
+
+        This is the question a log's own error field answers: a benign exit 1 counts, a failure
+        that a pipe hid does not. Where nothing was observed, the judgement itself answers.
+        """
+        if self.harness_error:
+            return True
+        if self.exit_code is not None:
+            return self.exit_code != 0
+        if self.harness_error is not None:
+            return False
+        return self.status is Status.ERROR

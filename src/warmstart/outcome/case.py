@@ -1,0 +1,132 @@
+"""One call under judgement, and the ways a rule can decide it.
+
+A rule sees the head and the tail of the result, never its middle: the cost of a judgement does
+not grow with the result, and words in the middle of a file or a log say nothing about the call.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from warmstart.model import Certainty, ErrorClass, Outcome, Request, Result, Status
+from warmstart.outcome.classes import classify
+from warmstart.outcome.shell import NO_COMMAND, Command, is_masked, read_command
+from warmstart.outcome.tools import ToolKind, command_of, kind_of
+
+HEAD_CHARS = 500
+TAIL_CHARS = 1000
+_SHELL = ToolKind.SHELL
+POWERSHELLS = ("PowerShell", "powershell", "pwsh")
+
+
+class Case:
+    """What the rules look at. Built once per call; the costly parts only when a rule asks."""
+
+    __slots__ = (
+        "_command",
+        "_masked",
+        "head",
+        "kind",
+        "line",
+        "origin",
+        "request",
+        "result",
+        "short",
+        "tail",
+    )
+
+    def __init__(self, request: Request, result: Result, origin: str) -> None:
+        text = result.text
+        self.request = request
+        self.result = result
+        self.origin = origin
+        self.short = len(text) <= TAIL_CHARS
+        """The windows hold the whole text."""
+        self.head = text if self.short else text[:HEAD_CHARS]
+        self.tail = text if self.short else text[-TAIL_CHARS:]
+        self.kind = kind_of(request.tool)
+        self.line = command_of(request.arguments) if self.kind is _SHELL else ""
+        self._command: Command | None = None
+        self._masked: bool | None = None
+
+    @property
+    def is_explicit(self) -> bool:
+        """Whether the source has a field that says how the call went."""
+        result = self.result
+        return (
+            result.is_error is not None or result.exit_code is not None or result.status is not None
+        )
+
+    @property
+    def command(self) -> Command:
+        """The command line of a shell call, taken apart."""
+        if self._command is None:
+            self._command = read_command(self.line) if self.line else NO_COMMAND
+        return self._command
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether the command hides its exit code; most lines need no parsing to tell."""
+        if self._masked is None:
+            # In PowerShell a pipe keeps $LASTEXITCODE.
+            self._masked = (
+                bool(self.line) and self.request.tool not in POWERSHELLS and is_masked(self.line)
+            )
+        return self._masked
+
+    def fail(
+        self,
+        evidence: str,
+        certainty: Certainty,
+        *,
+        exit_code: int | None = None,
+        error_class: ErrorClass | None = None,
+    ) -> Outcome:
+        """An error, with its class read from the windows unless the rule knows it."""
+        return Outcome(
+            status=Status.ERROR,
+            certainty=certainty,
+            evidence=evidence,
+            harness_error=self.result.is_error,
+            exit_code=self._exit_code(exit_code),
+            error_class=error_class or classify(self.head, self.tail, self._exit_code(exit_code)),
+            masked=exit_code == 0,
+        )
+
+    def end(
+        self,
+        status: Status,
+        evidence: str,
+        certainty: Certainty,
+        *,
+        exit_code: int | None = None,
+        reason: str | None = None,
+    ) -> Outcome:
+        """Any ending but an error."""
+        masked = exit_code == 0 and status is Status.OK and self.is_masked
+        observed = (self.result.is_error, self._exit_code(exit_code), masked)
+        return _share_outcome(status, evidence, certainty, observed, reason)
+
+    def _exit_code(self, seen: int | None) -> int | None:
+        return self.result.exit_code if seen is None else seen
+
+
+@lru_cache(maxsize=4096)
+def _share_outcome(
+    status: Status,
+    evidence: str,
+    certainty: Certainty,
+    observed: tuple[bool | None, int | None, bool],
+    reason: str | None,
+) -> Outcome:
+    """Endings repeat: the same few outcomes serve nearly all calls, so they are shared."""
+    harness_error, exit_code, masked = observed
+    return Outcome(
+        status=status,
+        certainty=certainty,
+        evidence=evidence,
+        harness_error=harness_error,
+        exit_code=exit_code,
+        reason=reason,
+        masked=masked,
+    )

@@ -1,0 +1,146 @@
+"""Why a call failed, from what the result says: first match in this order wins.
+
+The order puts the particular before the general: a test run that timed out is a timeout, a
+missing module is not a test failure. Phrases are plain lower-case text; they are found by their
+first word, since looking for each of them in each result would cost more than all other rules.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from warmstart.model import ErrorClass
+
+_PHRASES: dict[ErrorClass, tuple[str, ...]] = {
+    ErrorClass.TIMEOUT: (
+        "timed out", "timeout", "timeouterror", "timeoutexpired", "time out",
+        "deadline exceeded", "etimedout",
+    ),
+    ErrorClass.RATE_LIMIT: (
+        "rate limit", "rate_limit", "ratelimit", "rate_limit_error", "too many requests", "429",
+        "quota exceeded",
+        "overloaded", "overloaded_error", "temporarily unavailable",
+    ),
+    ErrorClass.UNKNOWN_TOOL: (
+        "unknown tool", "unknown action", "unknown skill", "unknown function", "no such tool",
+        "unsupported call", "is not a valid tool", "agent type '", "available tools:",
+    ),
+    ErrorClass.BAD_ARGUMENTS: (
+        "validationerror", "inputvalidationerror", "validation error", "invalid argument",
+        "invalid parameter",
+        "invalid input", "invalid option", "invalid flag", "invalid value", "unexpected argument",
+        "unexpected keyword argument", "missing required", "missing argument", "missing operand",
+        "missing parameter", "missing 1 required", "required positional", "unrecognized option",
+        "unrecognized argument", "unrecognized flag", "unrecognized subcommand", "unknown option",
+        "unknown flag", "unknown argument", "unknown command", "unknown predicate",
+        "illegal option", "is required", "required property", "exceeds maximum", "too large",
+        "is expected to be one of", "unknown json field", "accepts at most", "usage:",
+        "option requires", "no changes to make", "does not match format", "must be",
+    ),
+    ErrorClass.CONFLICT: (
+        "merge conflict", "conflict (", "could not apply", "already exists", "modified since",
+        "has not been read", "matches of the string", "multiple matches", "multiple occurrences",
+        "would be overwritten", "[rejected]", "non-fast-forward", "resource busy", "eexist",
+        "in use",
+    ),
+    ErrorClass.PERMISSION: (
+        "permission denied", "access denied", "access is denied", "not permitted", "eacces",
+        "eperm", "unauthorized", "forbidden", "read-only file system", "not allowed",
+        "must be within", "outside the", "outside of the", "authentication failed",
+        "authentication required", "not in workspace",
+    ),
+    ErrorClass.NETWORK: (
+        "connection refused", "connection reset", "connection aborted", "connection error",
+        "connection broken", "connection closed", "could not resolve", "couldn't resolve",
+        "name resolution", "network is unreachable", "econnrefused", "econnreset", "enotfound",
+        "getaddrinfo",
+        "sslerror", "ssl error", "failed to connect", "could not connect", "service unavailable",
+        "bad gateway", "no route to host",
+    ),
+    ErrorClass.TEST_FAILURE: (
+        "failures=", "--- fail", "assertionerror", "test result: failed", "tests failed",
+        "test failed", "(fail)", "assertion failed",
+    ),
+    ErrorClass.SYNTAX: (
+        "syntaxerror", "syntax error", "parse error", "parseerror", "indentationerror",
+        "unexpected token", "unexpected eof", "unexpected end of", "unmatched", "unterminated",
+        "sql syntax", "jsondecodeerror", "invalid json", "malformed", "error ts", "compile error",
+        "could not compile", "error[e", "invalid regular expression", "failed to parse",
+        "undefined:", "not used",
+    ),
+    ErrorClass.NOT_FOUND: (
+        "no such ", "not found", "does not exist", "doesn't exist", "cannot find", "cannot open",
+        "cannot access", "cannot stat", "can't open", "can't read", "can't find", "can't cd",
+        "could not find", "enoent", "unknown column", "no module named", "modulenotfounderror",
+        "not a git repository", "unable to find", "404", "no match", "did not match any",
+        "unknown revision", "no replacement was performed", "0 occurrences",
+        "failed to find",
+    ),
+    ErrorClass.CRASH: (
+        "traceback (most recent", "panic:", "segmentation fault", "core dumped", "fatal error",
+        "error", "exception", "exception in thread", "unhandled", "killed", "out of memory",
+        "node.js v", "stack trace",
+    ),
+}  # fmt: skip
+_FAILED_COUNT = re.compile(
+    r"\b[1-9]\d* (?:failed|failing|failures?|fail|errors?)\b|^fail\b", re.MULTILINE
+)
+_BY_EXIT = {124: ErrorClass.TIMEOUT, 126: ErrorClass.PERMISSION, 127: ErrorClass.NOT_FOUND}
+_NEAR_CHARS = 200
+_FAR_CHARS = 700
+
+
+def classify(head: str, tail: str, exit_code: int | None) -> ErrorClass:
+    """The class of a failed call; the outermost lines are asked before the rest of the tail."""
+    if exit_code in _BY_EXIT:
+        return _BY_EXIT[exit_code]
+    found = _match(f"{head[:_NEAR_CHARS]}\n{tail[-_NEAR_CHARS:]}".lower())
+    if found is None and len(tail) > 2 * _NEAR_CHARS:
+        found = _match(tail[-_FAR_CHARS:].lower())
+    return found or (ErrorClass.NONZERO_EXIT if exit_code else ErrorClass.OTHER)
+
+
+class Phrase(NamedTuple):
+    """A telling phrase, its class, and the rank of that class in the order above."""
+
+    rank: int
+    text: str
+    error_class: ErrorClass
+
+
+def _index_phrases() -> dict[str, list[Phrase]]:
+    index: dict[str, list[Phrase]] = {}
+    for rank, (error_class, phrases) in enumerate(_PHRASES.items()):
+        for text in phrases:
+            first = _WORD.findall(text)[0]
+            index.setdefault(first, []).append(Phrase(rank, text, error_class))
+    return index
+
+
+_WORD = re.compile(r"[a-z0-9_']+")
+_BY_FIRST_WORD = _index_phrases()
+_LAST = Phrase(len(_PHRASES), "", ErrorClass.OTHER)
+_TEST_RANK = list(_PHRASES).index(ErrorClass.TEST_FAILURE)
+
+
+def _match(text: str) -> ErrorClass | None:
+    """The first class, in order, one of whose phrases occurs."""
+    best = _LAST
+    for word in _BY_FIRST_WORD.keys() & set(_WORD.findall(text)):
+        for phrase in _BY_FIRST_WORD[word]:
+            if phrase.rank < best.rank and phrase.text in text:
+                best = phrase
+    if best.rank > _TEST_RANK and _FAILED_COUNT.search(text):
+        return ErrorClass.TEST_FAILURE
+    if best is _LAST:
+        return ErrorClass.CRASH if "error" in text else None
+    return best.error_class
+
+
+def contains_any(text: str, phrases: tuple[str, ...]) -> bool:
+    """Whether any phrase occurs. A plain loop: twice as fast as ``any`` over a generator."""
+    for phrase in phrases:  # noqa: SIM110
+        if phrase in text:
+            return True
+    return False

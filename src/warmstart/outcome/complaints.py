@@ -1,0 +1,307 @@
+"""Complaints in the output of commands, for where no exit code is known or a pipe hid it.
+
+Words count at the first and last lines only, and only if the program speaks for itself there:
+what ``cat`` prints is somebody else's text, but a line that opens with ``cat:`` is its own. Where
+the command hid a zero exit (``masked``) only what ends the output, or a test summary, counts.
+
+Each rule has the words that must occur before its test is worth running.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from warmstart.outcome.case import Case
+from warmstart.outcome.classes import contains_any
+from warmstart.outcome.output import Output
+
+_PRINTERS = frozenset({
+    "cat", "head", "tail", "sed", "awk", "gawk", "less", "more", "nl", "grep", "egrep", "fgrep",
+    "rg", "ag", "find", "ls", "tree", "wc", "sort", "uniq", "cut", "jq", "strings", "echo",
+    "printf", "journalctl", "xxd", "env", "base64", "column", "diff", "cd", "pwd", "true", "tee",
+    "xargs",
+})  # fmt: skip
+"""Programs whose output is content: it may hold any words at all."""
+_FETCHERS = frozenset({
+    "curl", "wget", "gh", "git show", "git log", "git diff", "git blame", "git grep",
+    "git status", "git branch", "git ls-files", "docker logs", "kubectl logs",
+})  # fmt: skip
+"""Programs that print content too, but open with a complaint of their own when they fail."""
+
+_SHELL_LINE = re.compile(
+    r"(?:/\S*/)?(?:ba|z|da|k|a|c)?sh(?:\.exe)?(?:\[\d+\])?: (?!.{0,12}warning)"
+    r"|(?:zsh|\(eval\)):(?:\w+:)?\d+: |\S+: -c: line \d+: "
+)
+_REFUSED_LINE = re.compile(
+    r"(?:\A|.*: )(?:-c: line \d+: |zsh:\d+: |\(eval\):\d+: |bash: |sh: \d+: )(?:line \d+: )?"
+    r"(?:syntax error|unexpected EOF|parse error|unmatched|unterminated)",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(
+    r"""[\w./+@-]{1,60}: (?:\d+:)* \  (?:line\ \d+:\ )? (?:\(\d+\)\ |\*{3,4}\ |command\ line:\ )?
+    (?: error\b | fatal\b | cannot\  | can't\  | couldn't\  | could\ not\  | unable\ to[ ]
+      | failed\  | invalid\  | unknown\  | unrecogni[sz]ed\  | unexpected\  | illegal\  | missing[ ]
+      | no\ such[ ]
+      | not\ found | read\ error | syntax\ error | parse\ error | unmatched | malformed
+      | no\ module\ named | not\ a\  | option\ .{1,40}(?:requires|is)
+      | .{1,200}:\ (?: no\ such\ file | permission\ denied | not\ found | is\ a\ directory
+          | not\ a\ directory | command\ not\ found | cannot\ open | file\ exists
+          | directory\ not\ empty | invalid | operation\ not\ permitted ) )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_OPENING = re.compile(
+    r"""\W{0,3}(?:error|fatal|panic|uncaught\ exception|unhandled\ exception|fatal\ error
+        |runtime\ error)\b (?:\[\w+\])? \W*:
+    | E:\  | \[error\] | npm\ (?:err!|error) | error\ executing\  | failed\ to\  | unable\ to[ ]
+    | could\ not\  | cannot\  | \S{1,40}\ failed:\  | accepts\ (?:at\ most|between|\d+)[ ]
+    | unknown\ (?:json\ field|flag|command|option|shorthand)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_USAGE = re.compile(r"usage: |malformed command|OCI runtime exec failed", re.IGNORECASE)
+_EXCEPTION = re.compile(
+    r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Warning)\b(?:: |$)"
+    r"|Sorry: \w+Error"
+)
+_FRAME = re.compile(r"\s+(?:at|from) \S.*(?::\d+|:in )|\s+\.\.\. \d+ more$")
+_DOTTED = re.compile(r"[A-Za-z_][\w.]*(?:: .*)?$")
+_AT_MARGIN = re.compile(r"\S")
+_DIAGNOSTIC = re.compile(
+    r"(?:vet: )?[\w./\\@-]+\.[a-z]{1,4}(?::\d+){1,2}:? (?:error\b|[a-z\"'].{8,})"
+    r"|[\w./\\@-]+\(\d+,\d+\): error"
+)
+_DEATH = re.compile(
+    r"(?:.*: line \d+: +\d+ )?(?:Killed|Segmentation fault|Aborted|Terminated|Bus error"
+    r"|Illegal instruction|Trace/breakpoint trap)\b|Node\.js v\d+|Bun v[\d.]+ \("
+)
+_EXITED = re.compile(
+    r"""exit(?:ed)?\ (?:with\ )?(?:an\ )?(?:code|status|error\ code)[:\ ]+[1-9]\d*
+    | non-zero\ exit | exit\ status\ [1-9] | command\ failed\b | ELIFECYCLE
+    | returned\ exit\ code\ [1-9] | exited\ \(?[1-9]\d*\)?$ | make(?:\[\d+\])?:\ \*\*\*[ ]
+    | failed\ \((?:code|status|exit\ code):?\ [1-9]""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SUMMARY = re.compile(
+    r"""^=+\ (?:.*,\ )?\d+\ (?:failed|errors?)\b.*\ in\ [\d.]+
+    | ^\d+\ (?:failed|errors?)(?:,\ |\b.*\ in\ [\d.]+s) | ^FAILED\ \((?:failures|errors)=
+    | ^FAIL(?:$|\t|:\ ) | ^test\ result:\ FAILED | ^Tests?:?\ +.*\b[1-9]\d*\ failed
+    | ^\s*Tests\ +[1-9]\d*\ failed | ^\s*[1-9]\d*\ failing\b | ^\s*[1-9]\d*\ fail$
+    | \d+\ examples?,\ [1-9]\d*\ failures? | ^BUILD\ FAIL | ^>\ Task\ .*\ FAILED
+    | FAILURE:\ Build\ failed | ^Found\ [1-9]\d*\ errors?\b | ^\d+\ tests?\ failed
+    | [✖✘\u00d7]\ [1-9]\d*\ (?:problems?\ \([1-9]\d*\ errors?|errors?\b)
+    | error:\ could\ not\ compile | error:\ aborting\ due\ to | ^error\ TS\d+ | :\ error\ TS\d+:[ ]
+    | Some\ errors\ were\ emitted | ^Failed\ tests?: | ERRORS?\ task\ failed | ^no\ tests\ ran\ in[ ]
+    | ^Interrupted:\ \d+\ error | ^!+\ .*Interrupted | ^Oh\ no!\  | would\ reformat,""",
+    re.VERBOSE,
+)
+_CONFLICT = re.compile(
+    r"^(?:CONFLICT \(|Automatic merge failed|Could not apply |error: could not apply|Aborting$"
+    r"|.*! \[rejected\]|The following paths are ignored by one of)",
+    re.MULTILINE,
+)
+_HARMLESS = re.compile(
+    r"warning|is a directory|binary file matches|skipping|note:|removing leading", re.IGNORECASE
+)
+_FAILURE_WORDS = ("ail", "AIL", "rror", "no tests", "reformat", "Oh no")
+_STATUS = re.compile(r"(?:\A|exit|code|status|rc|ret)\W{0,4}(\d{1,3})\W{0,3}\Z", re.IGNORECASE)
+
+
+def _shell_refuses(output: Output, *, masked: bool) -> bool:
+    """The shell could not parse the line, so nothing of it ran."""
+    del masked
+    return any(_REFUSED_LINE.match(line) for line in output.last_lines[-2:])
+
+
+def _shell_complains(output: Output, *, masked: bool) -> bool:
+    """The shell itself could not run something."""
+    lines = output.last_lines
+    if masked:
+        return len(lines) == 1 and bool(_SHELL_LINE.match(output.final))
+    return any(_SHELL_LINE.match(line) for line in lines[-2:])
+
+
+def _ends_in_traceback(output: Output, *, masked: bool) -> bool:
+    """A Python traceback whose exception closes the output, or that opens it uncaught."""
+    opened = not masked and output.first.startswith("Traceback (most recent")
+    if not opened and '  File "' not in output.tail:
+        return False
+    behind = output.tail.rpartition('  File "')[2].splitlines()[1:]
+    flat = list(filter(_AT_MARGIN.match, behind))
+    if not flat or not _DOTTED.match(flat[0]):
+        return opened
+    message = flat[0].partition(": ")[2]
+    if message and any(message in line for line in flat[1:][-1:]):
+        return False  # the program caught it and printed it again
+    return opened or len(flat) <= (1 if masked else 4)
+
+
+def _ends_in_exception(output: Output, *, masked: bool) -> bool:
+    """The last line is an exception's, with no traceback shown."""
+    return not masked and bool(_EXCEPTION.match(output.final))
+
+
+def _ends_in_stack(output: Output, *, masked: bool) -> bool:
+    """The last line is a frame of a stack trace (JavaScript, Java, Ruby)."""
+    return not masked and bool(_FRAME.match(output.final))
+
+
+def _closes_with_error(output: Output, *, masked: bool) -> bool:
+    """The last line is a program's complaint, or opens like one."""
+    final = output.final
+    if masked:
+        speaks = _NAMED.match(final) or _OPENING.match(final)
+        return bool(speaks) and len(output.last_lines) <= 2
+    return bool(_NAMED.match(final) or _OPENING.match(final) or _DEATH.match(final))
+
+
+def _opens_with_error(output: Output, *, masked: bool) -> bool:
+    """A short output whose first line is a complaint, with usage or hints below it."""
+    if not output.is_short:
+        return False
+    first = output.first
+    if masked or not output.is_brief:
+        return bool(_OPENING.match(first)) and (output.is_brief or not masked)
+    return bool(_OPENING.match(first) or _NAMED.match(first) or _USAGE.match(first))
+
+
+def _closes_with_diagnostic(output: Output, *, masked: bool) -> bool:
+    """The last line points at a place in a source file, as compilers and linters do."""
+    final = output.final
+    return not masked and bool(_DIAGNOSTIC.match(final)) and "warning" not in final.lower()
+
+
+def _reports_failed_exit(output: Output, *, masked: bool) -> bool:
+    """A runner says that what it ran failed."""
+    near = output.last_lines[-1:] if masked else output.last_lines[-4:]
+    return any(_EXITED.search(line) for line in near)
+
+
+def _summary_counts_failures(output: Output, *, masked: bool) -> bool:
+    """A test, lint or build summary with failures in it."""
+    del masked
+    lines = [line for line in output.last_lines if contains_any(line, _FAILURE_WORDS)]
+    return any(_SUMMARY.search(line) for line in lines)
+
+
+def _checks_fail(output: Output, *, masked: bool) -> bool:
+    """A table of checks (``gh pr checks``) with a failed one."""
+    return not masked and ("\tfail\t" in output.tail or "\tfail\t" in output.head)
+
+
+def _version_control_refuses(output: Output, *, masked: bool) -> bool:
+    """A merge, rebase or push stopped half-way."""
+    return not masked and bool(_CONFLICT.search("\n".join(output.last_lines)))
+
+
+class Complaint(NamedTuple):
+    """A way to complain: the rule's name, the words that must occur, and the test."""
+
+    name: str
+    words: tuple[str, ...]
+    test: Callable[..., bool]
+
+
+_SHELL_WORDS = ("sh:", "(eval)", "-c: line")
+_RULES = (
+    Complaint("shell_refuses", _SHELL_WORDS, _shell_refuses),
+    Complaint("shell_complains", _SHELL_WORDS, _shell_complains),
+    Complaint(
+        "ends_in_traceback", ("Traceback", '  File "', "Error", "Exception"), _ends_in_traceback
+    ),
+    Complaint("ends_in_stack", (), _ends_in_stack),
+    Complaint("ends_in_exception", (), _ends_in_exception),
+    Complaint("closes_with_error", (), _closes_with_error),
+    Complaint("opens_with_error", (), _opens_with_error),
+    Complaint("closes_with_diagnostic", (), _closes_with_diagnostic),
+    Complaint("reports_failed_exit", ("xit", "LIFECYCLE", "ailed", "***"), _reports_failed_exit),
+    Complaint(
+        "summary_counts_failures",
+        _FAILURE_WORDS,
+        _summary_counts_failures,
+    ),
+    Complaint("checks_fail", ("\tfail\t", "\tpass\t", "\tpending\t"), _checks_fail),
+    Complaint(
+        "version_control_refuses",
+        ("CONFLICT", "merge", "apply", "Aborting", "rejected", "ignored"),
+        _version_control_refuses,
+    ),
+)
+_NEAR_CHARS = 400
+_BY_SHELL = frozenset({"shell_refuses", "shell_complains"})
+_BY_FETCHERS = _BY_SHELL | {"opens_with_error", "checks_fail"}
+_BY_SPEAKERS = frozenset(rule.name for rule in _RULES)
+_IF_CAUGHT = {
+    "except": frozenset({"ends_in_exception", "closes_with_error", "opens_with_error"}),
+    "traceback": frozenset({"ends_in_traceback"}),
+}
+"""An inline script that catches its errors prints them as results; these rules then keep silent."""
+
+
+def find_complaint(case: Case, *, masked: bool = False) -> str | None:
+    """The rule by which a command's output says it failed, or None."""
+    if not case.tail:
+        return None
+    output = Output(case)
+    near = output.tail[-_NEAR_CHARS:]
+    allowed: frozenset[str] | None = None
+    for name, words, test in _RULES:
+        if words and not contains_any(near, words):
+            continue
+        if not test(output, masked=masked):
+            continue
+        # Only now is it worth taking the command line apart.
+        allowed = _allowed_rules(case) if allowed is None else allowed
+        if name in allowed:
+            return name
+    return None
+
+
+def _allowed_rules(case: Case) -> frozenset[str]:
+    """Which rules may speak, by the programs whose words may end the output."""
+    allowed = _rules_of(case.command.speakers)
+    for word, rules in _IF_CAUGHT.items():
+        if word in case.line:
+            allowed -= rules
+    return allowed
+
+
+def _rules_of(speakers: tuple[str, ...]) -> frozenset[str]:
+    if not speakers:
+        return _BY_SPEAKERS
+    if all(name in _PRINTERS for name in speakers):
+        return _BY_SHELL
+    fetched = (name in _PRINTERS or name in _FETCHERS or name[:3] == "gh " for name in speakers)
+    return _BY_FETCHERS if all(fetched) else _BY_SPEAKERS
+
+
+def find_own_complaint(case: Case) -> bool:
+    """Whether a program whose exit code counts complains in its own name.
+
+    Such a line means a non-zero exit even where other output follows: ``ls``, ``cat``, ``rg`` and
+    the rest report what they could not do and go on.
+    """
+    command = case.command
+    hides = command.masked and not (command.chained and case.tail.count("\n") <= 2)
+    counted = {command.program} if hides else {command.program, *command.speakers}
+    openings = tuple(opening for name in counted if name for opening in _own_openings(name))
+    if not contains_any(case.tail, openings) and not contains_any(case.head, openings):
+        return False
+    output = Output(case)
+    near = output.last_lines[-3:]
+    if not command.sequence:
+        near = [*output.first_lines, *output.last_lines]
+    return any(line.startswith(openings) and not _HARMLESS.search(line) for line in near)
+
+
+def _own_openings(program: str) -> tuple[str, ...]:
+    name, _, _ = program.partition(" ")
+    return ("fatal: ", "error: ") if name == "git" else (f"{name}: ",)
+
+
+def find_reported_status(case: Case) -> int | None:
+    """The exit status a command printed about itself (``; echo "exit: $?"``)."""
+    if "$?" not in case.line and "$LASTEXITCODE" not in case.line:
+        return None
+    found = _STATUS.search(Output(case).final)
+    return int(found[1]) if found else None

@@ -1,0 +1,203 @@
+"""What a command line says about its own exit code.
+
+Three questions: which program's exit code is the one the shell reports, does the line hide it
+(``| tail``, ``|| true``, ``; echo done``), and does a non-zero code of that program mean failure.
+Quotes, heredocs and ``$(...)`` are skipped, nothing is expanded, and a line too odd to follow
+gives no answer rather than a wrong one.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import filterfalse
+from typing import NamedTuple
+
+_OPAQUE = re.compile(
+    r"""'[^']*'? | "(?:\\.|[^"\\])*"? | \\. | \$\([^()]*\) | `[^`]*` | (?<!\S)\#[^\n]*""",
+    re.VERBOSE | re.DOTALL,
+)
+"""What is copied to the program or ignored: quotes, escapes, substitutions, comments."""
+_HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
+_OPERATOR = re.compile(r"(\|\||&&|\|&?|;|\n)")
+_ASSIGNMENT = re.compile(r"\w+=(?:'[^']*'|\"[^\"]*\"|\S*)$")
+_ERRORS_AWAY = re.compile(r"2>\s*(?:/dev/null|&1)")
+_TIMEOUT_OPTION = re.compile(r"[-\d]")
+_LEADERS = frozenset({"sudo", "time", "nohup", "command", "env", "exec", "builtin", "stdbuf", "!"})
+_WITH_SUBCOMMANDS = frozenset({"git", "gh", "docker", "kubectl", "xargs"})
+_KEYWORDS = frozenset({"done", "fi", "esac", "}", ")", "then", "do", "else", "{"})
+_FILTERS = frozenset({
+    "head", "tail", "cat", "less", "more", "tee", "sed", "awk", "gawk", "sort", "uniq", "wc",
+    "cut", "tr", "column", "jq", "nl", "fold", "rev", "tac", "xxd", "base64", "strings",
+})  # fmt: skip
+_SPEAKERS = frozenset({"echo", "printf", "true", ":", "pwd", "date"})
+_HIDERS = _FILTERS | _SPEAKERS | _LEADERS | {"exit", "timeout"}
+
+_MATCHERS = frozenset({"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "pgrep", "git grep"})
+_BENIGN: dict[str, str] = (
+    dict.fromkeys(_MATCHERS, "no match")
+    | dict.fromkeys(("diff", "cmp", "colordiff", "git diff"), "files differ")
+    | dict.fromkeys(("test", "[", "[["), "condition is false")
+    | dict.fromkeys(("which", "type", "command -v", "whereis"), "not installed")
+)
+
+
+class Command(NamedTuple):
+    """What the shape of a command line tells."""
+
+    program: str
+    """Whose exit code the shell reports; empty when that cannot be told."""
+    last: str
+    """The last stage of the last pipeline, as written."""
+    speakers: tuple[str, ...]
+    """The programs whose words may end the output: those of the last ``&&`` chain and pipeline,
+    or of the one before where a closing ``echo`` masks it."""
+    masked: bool
+    """Whether a failure before the end would be hidden."""
+    chained: bool
+    """Whether an earlier command of the last chain could have failed first (``a && b``)."""
+    sequence: bool
+    """Whether other commands ran before, whose failures do not matter to the exit code."""
+
+
+NO_COMMAND = Command("", "", (), masked=False, chained=False, sequence=False)
+_PIPES = ("|", "|&")
+_PAIRS = ("||", "&&")
+_QUOTES = frozenset("'\"`")
+
+
+def read_command(line: str) -> Command:
+    """Take a command line apart as far as its exit code needs it."""
+    stages, operators = _trim(*_split(line))
+    if not stages:
+        return NO_COMMAND
+    last = stages[-1].strip()
+    before = operators[-1] if operators else ""
+    program = program_of(last)
+    masked = _hides(program, before, line)
+    end = len(stages) - 1 if masked and before not in _PIPES else len(stages)
+    start = _start_of_chain(operators, end)
+    chain = operators[start : end - 1]
+    return Command(
+        program,
+        last,
+        tuple(filter(None, (program_of(stage) for stage in stages[start:end]))),
+        masked=masked,
+        chained="&&" in chain,
+        sequence=start > 0,
+    )
+
+
+def _start_of_chain(operators: list[str], end: int) -> int:
+    """Index of the first stage of the chain that ends before stage ``end``."""
+    start = end - 1
+    while start > 0 and operators[start - 1] in ("&&", "|", "|&"):
+        start -= 1
+    return max(start, 0)
+
+
+def is_masked(line: str) -> bool:
+    """Whether the line hides its exit code, without taking it apart where its end is plain."""
+    if not ("|" in line or ";" in line or "\n" in line):
+        return False
+    if "<<" in line:
+        line = _drop_heredocs(line).rstrip()
+    before, last = _last_stage(line)
+    word = last.split(None, 1)[:1]
+    return bool(word) and word[0] in _HIDERS and _hides(program_of(last), before, line)
+
+
+def _last_stage(line: str) -> tuple[str, str]:
+    """The last operator and what follows it.
+
+    An operator inside quotes has a quote behind it; where none follows, the last one is real.
+    """
+    start = max(line.rfind("|"), line.rfind(";"), line.rfind("\n"), line.rfind("&&") + 1)
+    last = line[start + 1 :]
+    if last.isspace() or not _QUOTES.isdisjoint(last):
+        stages, operators = _trim(*_split(line))
+        return (operators[-1], stages[-1]) if operators else ("", "")
+    pair = line[start - 1 : start + 1]
+    return (pair if pair in _PAIRS else line[start : start + 1]), last
+
+
+def _trim(stages: list[str], operators: list[str]) -> tuple[list[str], list[str]]:
+    """Without the empty stages that trailing operators leave."""
+    while stages and not stages[-1].strip():
+        stages.pop()
+        if operators:
+            operators.pop()
+    return stages, operators
+
+
+def _split(line: str) -> tuple[list[str], list[str]]:
+    """Stages between operators, and the operators between them; opaque parts read ``Q``."""
+    if "<<" in line:
+        line = _drop_heredocs(line)
+    parts = _OPERATOR.split(_OPAQUE.sub("Q", line))
+    return parts[::2], parts[1::2]
+
+
+def _drop_heredocs(line: str) -> str:
+    """The line without the bodies of its heredocs, which may be whole programs."""
+    position = 0
+    while found := _HEREDOC.search(line, position):
+        start = line.find("\n", found.end())
+        end = line.find("\n" + found[1], start) if start >= 0 else -1
+        if start < 0:
+            break
+        rest = line[end + 1 + len(found[1]) :] if end >= 0 else ""
+        line = line[:start] + rest
+        position = start
+    return line
+
+
+def program_of(stage: str) -> str:
+    """The program a stage runs: its base name, with ``git grep`` and the like kept together."""
+    words = stage.split(None, 8)
+    if words[:2] == ["command", "-v"]:
+        return "command -v"
+    while words and (words[0] in _LEADERS or _ASSIGNMENT.match(words[0])):
+        words = words[1:]
+    if words[:1] == ["timeout"]:
+        words = list(filterfalse(_TIMEOUT_OPTION.match, words[1:]))
+    if not words or words[0] in _KEYWORDS:
+        return ""
+    name = words[0].lstrip("({").rpartition("/")[2]
+    return _with_subcommand(name, words) if name in _WITH_SUBCOMMANDS else name
+
+
+def _with_subcommand(name: str, words: list[str]) -> str:
+    if name == "xargs":
+        return next((f"xargs {tool}" for tool in ("grep", "rg") if tool in words), name)
+    return f"{name} {words[1]}" if len(words) > 1 else name
+
+
+def _hides(program: str, before: str, line: str) -> bool:
+    if before in ("|", "|&"):
+        return "pipefail" not in line and program not in ("grep", "rg", "xargs")
+    if before in ("||", ";", "\n"):
+        return program in _SPEAKERS or (program == "exit" and line.rstrip().endswith("exit 0"))
+    return False
+
+
+def explain_exit(command: Command, code: int) -> str | None:
+    """Why a non-zero exit code is no failure of this command, or None if it is one."""
+    if code == 1 and command.program in _BENIGN:
+        if command.program == "git diff" and "--check" in command.last:
+            return None
+        return _BENIGN[command.program]
+    if code == 123 and command.program in ("xargs grep", "xargs rg"):
+        return "no match"
+    return None
+
+
+def expects_output(command: Command) -> bool:
+    """Whether silence from this command means that it found nothing and exited 1."""
+    if command.program not in _MATCHERS and command.program not in ("xargs grep", "which"):
+        return False
+    flags = [word for word in command.last.split() if word.startswith("-")]
+    quiet = any(
+        flag in ("--quiet", "--silent", "-L") or (flag[1:2] != "-" and "q" in flag)
+        for flag in flags
+    )
+    return not quiet and ">" not in _ERRORS_AWAY.sub("", command.last)

@@ -1,0 +1,188 @@
+"""Rules on shapes that only a tool or its harness writes: result JSON, tags, exit-code markers."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import orjson
+
+from warmstart.model import Certainty, ErrorClass, Outcome, Status
+from warmstart.outcome.case import Case
+from warmstart.outcome.explicit import judge_exit
+from warmstart.outcome.markers import NOT_RUN, TIMED_OUT, find_exit_code
+from warmstart.outcome.refusals import find_refusal
+from warmstart.outcome.tools import ToolKind
+
+_STRUCTURAL = Certainty.STRUCTURAL
+_CLEARED = ("[Old tool result content cleared", "[Duplicate tool output", "[Tool result cleared")
+_TAIL_FIELD = re.compile(
+    r'(?<!\\)"(?P<key>exit_code|exitCode|returncode|error|exit_code_meaning)":\s*'
+    r'(?P<value>null|true|false|-?\d+|"(?:[^"\\]|\\.){0,400})'
+)
+_HEAD_FIELD = re.compile(
+    r'\A\{\s*"(?P<key>success|error|status|ok)":\s*(?P<value>true|false|null|"[^"]*)'
+)
+_FAILED_WORDS = frozenset({"error", "failed", "failure"})
+_EXIT_KEYS = ("exit_code", "exitCode", "returncode")
+
+
+def cleared_result(case: Case) -> Outcome | None:
+    """A compaction replaced the result; what it said is gone."""
+    if case.head.startswith(_CLEARED):
+        return case.end(Status.UNKNOWN, "cleared_result", _STRUCTURAL)
+    return None
+
+
+def refusal_text(case: Case) -> Outcome | None:
+    """The result is the harness saying that the call was not carried out."""
+    refusal = find_refusal(case.head)
+    if refusal is None or (case.kind is ToolKind.READER and len(case.result.text) > 2000):
+        return None
+    return case.end(refusal.status, refusal.name, _STRUCTURAL, reason=refusal.reason)
+
+
+def error_tag(case: Case) -> Outcome | None:
+    """The harness wrapped the result in an error tag."""
+    if case.head.startswith(("<tool_use_error>", "<error>", "<exception>")):
+        code = find_exit_code(case) if case.kind is ToolKind.SHELL else None
+        return case.fail("error_tag", _STRUCTURAL, exit_code=code)
+    return None
+
+
+def exit_marker(case: Case) -> Outcome | None:
+    """The harness wrote the exit code into the text."""
+    code = find_exit_code(case)
+    return None if code is None else judge_exit(case, code, "exit_marker", _STRUCTURAL)
+
+
+def harness_gave_up(case: Case) -> Outcome | None:
+    """The harness stopped waiting for the tool, or could not start it."""
+    start = case.head[:80]
+    if "imed out" in start and TIMED_OUT.match(start):
+        return case.fail("harness_gave_up", _STRUCTURAL, error_class=ErrorClass.TIMEOUT)
+    if case.kind is ToolKind.SHELL and NOT_RUN.match(start):
+        return case.fail("harness_gave_up", _STRUCTURAL)
+    return None
+
+
+def marker_left_out(case: Case) -> Outcome | None:
+    """Claude Code writes ``Exit code N`` above every failing command, so its absence is a zero."""
+    if case.origin != "claude_code" or case.request.tool not in ("Bash", "PowerShell"):
+        return None
+    return judge_exit(case, 0, "marker_left_out", _STRUCTURAL)
+
+
+def json_answer(case: Case) -> Outcome | None:
+    """The result is a JSON object with fields that say how it went."""
+    data = _load_answer(case)
+    if data is None:
+        return None
+    code = _exit_code_in(data)
+    if code is not None:
+        return _judge_json_exit(case, data, code)
+    if case.kind is ToolKind.SHELL:
+        return None  # a command printed JSON; what that says is the command's business
+    if _says_failure(data):
+        refusal = find_refusal(str(data.get("error") or data.get("message") or ""))
+        if refusal is not None:
+            return case.end(refusal.status, refusal.name, _STRUCTURAL, reason=refusal.reason)
+        return case.fail("json_error", _STRUCTURAL)
+    if "error" in data or data.get("success") is True or data.get("ok") is True:
+        return case.end(Status.OK, "json_success", _STRUCTURAL)
+    return None
+
+
+def _judge_json_exit(case: Case, data: dict[str, Any], code: int) -> Outcome:
+    meaning = str(data.get("exit_code_meaning") or "")
+    if code and ("not an error" in meaning or "expected" in meaning):
+        return case.end(Status.OK, "benign_exit", _STRUCTURAL, exit_code=code, reason=meaning[:200])
+    error = data.get("error")
+    if data.get("status") == "blocked" or find_refusal(str(error or "")):
+        return case.end(
+            Status.REJECTED, "policy_rejected", _STRUCTURAL, exit_code=code, reason="it was blocked"
+        )
+    if error and code == 0:
+        return case.fail("json_error", _STRUCTURAL)
+    return judge_exit(case, code, "json_exit_code", _STRUCTURAL)
+
+
+def _exit_code_in(data: dict[str, Any]) -> int | None:
+    metadata = data.get("metadata")
+    for holder in (data, metadata if isinstance(metadata, dict) else {}):
+        for key in _EXIT_KEYS:
+            value = holder.get(key)
+            if isinstance(value, int) and not isinstance(value, bool):
+                return value
+    return None
+
+
+def _says_failure(data: dict[str, Any]) -> bool:
+    if data.get("error") or data.get("success") is False or data.get("ok") is False:
+        return True
+    if data.get("isError") is True or data.get("is_error") is True:
+        return True
+    status = data.get("status")
+    return isinstance(status, str) and status in _FAILED_WORDS and "message" in data
+
+
+def _load_answer(case: Case) -> dict[str, Any] | None:
+    """The result as an object: parsed where it is short, else the fields at its two ends."""
+    head = case.head
+    if not head.startswith("{"):
+        start = head.lstrip()[:10]
+        if not start.startswith(("{", "<untrusted")):
+            return None
+    start_at = _skip_envelope(head)
+    if start_at < 0:
+        return None
+    if case.short:
+        return _parse_object(head[start_at:])
+    return _fields_at_ends(head[start_at:], case.tail)
+
+
+def _skip_envelope(head: str) -> int:
+    """Where the JSON begins: behind white space and an ``<untrusted…>`` tag with its preamble."""
+    start = head.find("{")
+    before = head[:start] if start >= 0 else ""
+    is_envelope = not before.strip() or before.startswith("<untrusted")
+    return start if start >= 0 and is_envelope else -1
+
+
+def _parse_object(text: str) -> dict[str, Any] | None:
+    try:
+        data = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        try:  # a harness may append a warning behind the object
+            data, _ = json.JSONDecoder().raw_decode(text)
+        except (ValueError, RecursionError):
+            return None
+    return data if isinstance(data, dict) else None
+
+
+def _fields_at_ends(head: str, tail: str) -> dict[str, Any]:
+    """The first field and the last ones of a long object.
+
+    Quotes inside strings are escaped, so a bare ``"error":`` is a key, and only one with nothing
+    but the outer brace behind it belongs to the object itself.
+    """
+    data: dict[str, Any] = {}
+    first = _HEAD_FIELD.match(head)
+    if first:
+        data[first["key"]] = _plain_value(first["value"])
+    for found in _TAIL_FIELD.finditer(tail):
+        behind = tail[found.end() :]
+        if "]" not in behind and behind.count("}") <= 1:
+            data[found["key"]] = _plain_value(found["value"])
+    return data
+
+
+def _plain_value(text: str) -> Any:
+    if text.startswith('"'):
+        return text[1:]
+    return orjson.loads(text)
+
+
+RULES = (json_answer, refusal_text, error_tag, harness_gave_up, cleared_result)
+SHELL_RULES = (exit_marker, *RULES, marker_left_out)

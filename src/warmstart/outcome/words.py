@@ -1,0 +1,139 @@
+"""Rules on words, for results that carry no sign of success or failure. The last resort.
+
+Errors are short, stand at the very start, and are written in a few recurring ways; content that a
+tool fetched from somewhere is long and may say anything.
+"""
+
+from __future__ import annotations
+
+import re
+
+from warmstart.model import Certainty, Outcome, Status
+from warmstart.outcome.case import Case
+from warmstart.outcome.classes import contains_any
+from warmstart.outcome.complaints import find_complaint, find_own_complaint
+from warmstart.outcome.output import Output
+from warmstart.outcome.shell import expects_output
+from warmstart.outcome.tools import ToolKind
+
+_TEXTUAL = Certainty.TEXTUAL
+SHORT_CHARS = 600
+"""Longer answers are content: an error message this long has not been seen."""
+
+_ERROR_OPENING = re.compile(
+    r"""\W{0,6}(?:tool[ _](?:use_|call[ ]|execution[ ])?)?
+        (?:error|fatal|exception|traceback|invalid[ ](?:input|argument|parameter|path)\w*)\b
+    | (?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)\b\s*[:(]
+    | MCP[ ]error | E[A-Z]{4,}:[ ] | HTTP[ ](?:error[ ])?[45]\d\d
+    | [45]\d\d[ ](?:client|server)[ ]error
+    | [\w .'-]{1,60}\bfailed(?::[ ]|\.|$|[ ]with|[ ]to[ ])
+    | (?:failed|unable)[ ]to[ ] | (?:could[ ]not|cannot|can't|couldn't)[ ]
+    | unknown[ ](?:tool|action|function|skill|command) | an[ ]error[ ]occurred
+    | (?:the[ ])?(?:command|request|operation|execution|process)[ ](?:has[ ])?
+        (?:failed|timed[ ]out|was[ ]aborted)
+    | timed[ ]out | -3\d{4}:[ ] | permission[ ]denied | access[ ]denied | unauthori[sz]ed
+    | apply_patch[ ]verification[ ]failed | string[ ]to[ ]replace[ ]not[ ]found
+    | found[ ]\d+[ ]matches[ ]of[ ]the[ ]string | no[ ]replacement[ ]was[ ]performed
+    | file[ ]has[ ](?:not[ ]been[ ]read|been[ ]modified) | old_?string[ ](?:was[ ])?not[ ]found
+    | (?:path|file)[ ]does[ ]not[ ]exist | file[ ]not[ ]found | agent[ ]type[ ]'[^']*'[ ]not[ ]found
+    | tool[ ]'[^']*'[ ](?:does[ ]not[ ]exist|not[ ]found) | no[ ]\w+[ ]code[ ]was[ ]found""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SHORT_COMPLAINTS = (
+    "not exist", "n't exist", "not found", "no such file", "no such tool", "no such directory",
+    "no such key", "no such table", "no such column", "not a valid", "is not valid", "is invalid",
+    "has not been read", "has been modified since", "no changes to make", "string to replace",
+    "exceeds maximum", "is expected to be one of", "is required", "must be", "must match",
+    "must provide", "must not", "must have", "not allowed", "not permitted", "permission denied",
+    "timed out", "time out", "timeout", "temporarily unavailable", "no replacement was performed",
+    "did not appear verbatim", "0 occurrences", "multiple matches", "multiple occurrences",
+    "could not be found", "cannot be ", "can't be ", "unexpected argument",
+    "unexpected keyword argument", "missing required", "required positional", "not available",
+    "is disabled", "already exists", "already in use", "not supported", "not in the workspace",
+    "outside the", "outside of the", " first", "failed",
+)  # fmt: skip
+_WORD = re.compile(r"[a-z0-9']+")
+_TRIGGERS = frozenset(_WORD.findall(phrase)[0] for phrase in _SHORT_COMPLAINTS)
+_FINE = re.compile(
+    r"""\W{0,4}(?:success|succeeded|done|ok\b|created|updated|wrote
+    |the[ ]file[ ].{0,200}[ ]has[ ]been|no[ ](?:files|matches|results)[ ]found|found[ ]\d+[ ](?:files?|results?|lines?)
+    |user[ ]has[ ]answered)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_DIFFERENCE = re.compile(
+    r"^(?:[<>+-] |@@ |\d+(?:,\d+)?[acd]\d+)|\bdiffer\b|^Only in ", re.MULTILINE
+)
+_QUOTED = re.compile(r'"[^"]*"')
+_CITATION = re.compile(r"\S+:\d+[:-]|\s*\d+[\t:→|]")
+"""A line of a file, as search tools and viewers print it."""
+
+
+def silent_search(case: Case) -> Outcome | None:
+    """A search that printed nothing found nothing, and exited 1 saying so."""
+    if len(case.tail) > 200 or Output(case).final or not expects_output(case.command):
+        return None
+    reason = "not installed" if case.command.program == "which" else "no match"
+    return case.end(Status.OK, "silent_search", _TEXTUAL, exit_code=1, reason=reason)
+
+
+def speaking_diff(case: Case) -> Outcome | None:
+    """A comparison that printed differences exited 1 saying so."""
+    if not ("diff" in case.line or "cmp" in case.line):
+        return None
+    if case.command.program not in ("diff", "cmp", "colordiff"):
+        return None
+    if case.command.chained or not case.head or find_own_complaint(case) or find_complaint(case):
+        return None
+    if not _DIFFERENCE.search(Output(case).tail):
+        return None
+    return case.end(Status.OK, "speaking_diff", _TEXTUAL, exit_code=1, reason="files differ")
+
+
+def command_complains(case: Case) -> Outcome | None:
+    """What a command or program printed ends in a complaint."""
+    if find_own_complaint(case):
+        return case.fail("own_complaint", _TEXTUAL)
+    masked = case.is_masked
+    complaint = find_complaint(case, masked=masked)
+    if complaint is None:
+        return None
+    # A command that hides its failure exits with what hides it: zero. Unless the failing part
+    # stood before an "&&", and what hides was never reached.
+    stopped_early = case.command.chained and complaint == "shell_complains"
+    hidden = masked and not stopped_early and complaint != "shell_refuses"
+    return case.fail(complaint, _TEXTUAL, exit_code=0 if hidden else None)
+
+
+def opens_like_error(case: Case) -> Outcome | None:
+    """The answer begins as errors do."""
+    start = case.head[:120]
+    if case.kind is ToolKind.READER and len(case.result.text) > SHORT_CHARS:
+        return None
+    if _ERROR_OPENING.match(start) and "saved to" not in case.head[:300]:
+        return case.fail("opens_like_error", _TEXTUAL)
+    return None
+
+
+def short_complaint(case: Case) -> Outcome | None:
+    """A short answer that says what went wrong."""
+    if len(case.result.text) > SHORT_CHARS:
+        return None
+    first = case.head.lstrip().partition("\n")[0][:300]
+    if first.startswith(("{", "[", "-", "#", '"')) or _FINE.match(first) or _CITATION.match(first):
+        return None
+    words = first.lower()
+    if _TRIGGERS.isdisjoint(_WORD.findall(words)):
+        return None
+    if contains_any(_QUOTED.sub("", words), _SHORT_COMPLAINTS):
+        return case.fail("short_complaint", _TEXTUAL)
+    return None
+
+
+def nothing_wrong(case: Case) -> Outcome:
+    """No rule found a sign of failure."""
+    return case.end(Status.OK, "nothing_wrong", _TEXTUAL)
+
+
+RULES = (opens_like_error, short_complaint)
+SHELL_RULES = (silent_search, speaking_diff, command_complains)
+CODE_RULES = (command_complains, *RULES)
