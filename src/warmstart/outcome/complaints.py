@@ -52,7 +52,7 @@ _NAMED = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _OPENING = re.compile(
-    r"""\W{0,3}(?:error|fatal|panic|uncaught\ exception|unhandled\ exception|fatal\ error
+    r"""[^\w{]{0,3}(?:error|fatal|panic|uncaught\ exception|unhandled\ exception|fatal\ error
         |runtime\ error)\b (?:\[\w+\])? \W*:
     | E:\  | \[error\] | npm\ (?:err!|error) | error\ executing\  | failed\ to\  | unable\ to[ ]
     | could\ not\  | cannot\  | \S{1,40}\ failed:\  | accepts\ (?:at\ most|between|\d+)[ ]
@@ -91,7 +91,8 @@ _SUMMARY = re.compile(
     | FAILURE:\ Build\ failed | ^Found\ [1-9]\d*\ errors?\b | ^\d+\ tests?\ failed
     | [✖✘\u00d7]\ [1-9]\d*\ (?:problems?\ \([1-9]\d*\ errors?|errors?\b)
     | error:\ could\ not\ compile | error:\ aborting\ due\ to | ^error\ TS\d+ | :\ error\ TS\d+:[ ]
-    | Some\ errors\ were\ emitted | ^Failed\ tests?: | ERRORS?\ task\ failed | ^no\ tests\ ran\ in[ ]
+    | Some\ errors\ were\ emitted | ^Failed\ tests?: | ERRORS?\ task\ failed
+    | ^no\ tests\ ran\ in[ ]
     | ^Interrupted:\ \d+\ error | ^!+\ .*Interrupted | ^Oh\ no!\  | would\ reformat,""",
     re.VERBOSE,
 )
@@ -130,10 +131,13 @@ def _ends_in_traceback(output: Output, *, masked: bool) -> bool:
     flat = list(filter(_AT_MARGIN.match, behind))
     if not flat or not _DOTTED.match(flat[0]):
         return opened
-    message = flat[0].partition(": ")[2]
-    if message and any(message in line for line in flat[1:][-1:]):
-        return False  # the program caught it and printed it again
-    return opened or len(flat) <= (1 if masked else 4)
+    return not _was_caught(flat) and (opened or len(flat) <= (1 if masked else 4))
+
+
+def _was_caught(lines: list[str]) -> bool:
+    """The program printed the exception's message again, so it went on after it."""
+    message = lines[0].partition(": ")[2]
+    return bool(message) and len(lines) > 1 and message in lines[-1]
 
 
 def _ends_in_exception(output: Output, *, masked: bool) -> bool:
@@ -281,17 +285,24 @@ def find_own_complaint(case: Case) -> bool:
     Such a line means a non-zero exit even where other output follows: ``ls``, ``cat``, ``rg`` and
     the rest report what they could not do and go on.
     """
-    command = case.command
-    hides = command.masked and not (command.chained and case.tail.count("\n") <= 2)
-    counted = {command.program} if hides else {command.program, *command.speakers}
-    openings = tuple(opening for name in counted if name for opening in _own_openings(name))
+    openings = _counted_openings(case)
     if not contains_any(case.tail, openings) and not contains_any(case.head, openings):
         return False
     output = Output(case)
     near = output.last_lines[-3:]
-    if not command.sequence:
+    if not case.command.sequence:
         near = [*output.first_lines, *output.last_lines]
     return any(line.startswith(openings) and not _HARMLESS.search(line) for line in near)
+
+
+def _counted_openings(case: Case) -> tuple[str, ...]:
+    """How the programs whose exit code counts would begin a complaint."""
+    command = case.command
+    stopped_early = command.chained and case.tail.count("\n") <= 2
+    counted = {command.program}
+    if stopped_early or not command.masked:
+        counted.update(command.speakers)
+    return tuple(opening for name in counted if name for opening in _own_openings(name))
 
 
 def _own_openings(program: str) -> tuple[str, ...]:

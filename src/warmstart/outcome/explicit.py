@@ -25,9 +25,6 @@ def harness_flags_error(case: Case) -> Outcome | None:
     """The agent's framework flagged the result as an error."""
     if case.result.is_error is not True:
         return None
-    refusal = find_refusal(case.head)
-    if refusal is not None:
-        return case.end(refusal.status, refusal.name, Certainty.EXPLICIT, reason=refusal.reason)
     code = case.result.exit_code
     if code is None and case.kind is ToolKind.SHELL:
         code = find_exit_code(case)
@@ -60,19 +57,14 @@ def judge_exit(case: Case, code: int | None, evidence: str, certainty: Certainty
         if complaint is not None:
             return case.fail(complaint, Certainty.TEXTUAL, exit_code=0)
         return case.end(Status.OK, evidence, certainty, exit_code=0)
-    if code is not None:
-        interrupted = find_refusal(case.head)
-        if interrupted is not None:
-            return case.end(
-                interrupted.status,
-                interrupted.name,
-                certainty,
-                exit_code=code,
-                reason=interrupted.reason,
-            )
-        reason = explain_exit(case.command, code)
-        if reason is not None and not (case.command.chained and find_complaint(case)):
-            return case.end(Status.OK, "benign_exit", certainty, exit_code=code, reason=reason)
+    refusal = find_refusal(case.head)
+    if refusal is not None:
+        return case.end(
+            refusal.status, refusal.name, certainty, exit_code=code, reason=refusal.reason
+        )
+    reason = None if code is None else explain_exit(case.command, code)
+    if reason is not None and not (case.command.chained and find_complaint(case)):
+        return case.end(Status.OK, "benign_exit", certainty, exit_code=code, reason=reason)
     return case.fail(evidence, certainty, exit_code=code)
 
 

@@ -24,7 +24,12 @@ _TAIL_FIELD = re.compile(
 _HEAD_FIELD = re.compile(
     r'\A\{\s*"(?P<key>success|error|status|ok)":\s*(?P<value>true|false|null|"[^"]*)'
 )
+_PYTHON_FAILURE = re.compile(
+    r"\{'(?:error|err)': (?!None|''|False|\{\}|\[\])|\{'(?:success|ok)': False|\{'status': 'error'"
+)
+_RUNNING = re.compile(r"^Process running with session ID", re.MULTILINE)
 _FAILED_WORDS = frozenset({"error", "failed", "failure"})
+_REASONS = frozenset({"message", "detail", "reason", "error_message", "description"})
 _EXIT_KEYS = ("exit_code", "exitCode", "returncode")
 
 
@@ -48,6 +53,21 @@ def error_tag(case: Case) -> Outcome | None:
     if case.head.startswith(("<tool_use_error>", "<error>", "<exception>")):
         code = find_exit_code(case) if case.kind is ToolKind.SHELL else None
         return case.fail("error_tag", _STRUCTURAL, exit_code=code)
+    return None
+
+
+def python_answer(case: Case) -> Outcome | None:
+    """The result is the text of a Python dict whose first field says how it went."""
+    if not case.head.startswith("{'"):
+        return None
+    failed = _PYTHON_FAILURE.match(case.head)
+    return case.fail("python_answer", _STRUCTURAL) if failed else None
+
+
+def still_running(case: Case) -> Outcome | None:
+    """The command was started and goes on; there is no exit code yet."""
+    if case.head.startswith(("Chunk ID:", "Wall time")) and _RUNNING.search(case.head[:300]):
+        return case.end(Status.OK, "still_running", _STRUCTURAL, reason="still running")
     return None
 
 
@@ -124,7 +144,7 @@ def _says_failure(data: dict[str, Any]) -> bool:
     if data.get("isError") is True or data.get("is_error") is True:
         return True
     status = data.get("status")
-    return isinstance(status, str) and status in _FAILED_WORDS and "message" in data
+    return isinstance(status, str) and status in _FAILED_WORDS and not _REASONS.isdisjoint(data)
 
 
 def _load_answer(case: Case) -> dict[str, Any] | None:
@@ -171,10 +191,12 @@ def _fields_at_ends(head: str, tail: str) -> dict[str, Any]:
     first = _HEAD_FIELD.match(head)
     if first:
         data[first["key"]] = _plain_value(first["value"])
+    tail = tail[: tail.rfind("}") + 1]  # a harness may append a warning behind the object
     for found in _TAIL_FIELD.finditer(tail):
-        behind = tail[found.end() :]
-        if "]" not in behind and behind.count("}") <= 1:
-            data[found["key"]] = _plain_value(found["value"])
+        key, behind = found["key"], tail[found.end() :]
+        depth = 2 if key in _EXIT_KEYS else 1  # Codex nests it: {"output", "metadata": {…}}
+        if "]" not in behind and behind.count("}") <= depth:
+            data[key] = _plain_value(found["value"])
     return data
 
 
@@ -184,5 +206,5 @@ def _plain_value(text: str) -> Any:
     return orjson.loads(text)
 
 
-RULES = (json_answer, refusal_text, error_tag, harness_gave_up, cleared_result)
-SHELL_RULES = (exit_marker, *RULES, marker_left_out)
+RULES = (json_answer, python_answer, refusal_text, error_tag, harness_gave_up, cleared_result)
+SHELL_RULES = (exit_marker, still_running, *RULES, marker_left_out)

@@ -21,7 +21,7 @@ SHORT_CHARS = 600
 """Longer answers are content: an error message this long has not been seen."""
 
 _ERROR_OPENING = re.compile(
-    r"""\W{0,6}(?:tool[ _](?:use_|call[ ]|execution[ ])?)?
+    r"""(?:<\w+>\s*)?[^\w{]{0,6}(?:tool[ _](?:use_|call[ ]|execution[ ])?)?
         (?:error|fatal|exception|traceback|invalid[ ](?:input|argument|parameter|path)\w*)\b
     | (?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)\b\s*[:(]
     | MCP[ ]error | E[A-Z]{4,}:[ ] | HTTP[ ](?:error[ ])?[45]\d\d
@@ -31,6 +31,7 @@ _ERROR_OPENING = re.compile(
     | unknown[ ](?:tool|action|function|skill|command) | an[ ]error[ ]occurred
     | (?:the[ ])?(?:command|request|operation|execution|process)[ ](?:has[ ])?
         (?:failed|timed[ ]out|was[ ]aborted)
+    | your[ ]proposed[ ]edit[ ]has[ ]introduced
     | timed[ ]out | -3\d{4}:[ ] | permission[ ]denied | access[ ]denied | unauthori[sz]ed
     | apply_patch[ ]verification[ ]failed | string[ ]to[ ]replace[ ]not[ ]found
     | found[ ]\d+[ ]matches[ ]of[ ]the[ ]string | no[ ]replacement[ ]was[ ]performed
@@ -50,13 +51,14 @@ _SHORT_COMPLAINTS = (
     "could not be found", "cannot be ", "can't be ", "unexpected argument",
     "unexpected keyword argument", "missing required", "required positional", "not available",
     "is disabled", "already exists", "already in use", "not supported", "not in the workspace",
-    "outside the", "outside of the", " first", "failed",
+    "outside the", "outside of the",
 )  # fmt: skip
 _WORD = re.compile(r"[a-z0-9']+")
 _TRIGGERS = frozenset(_WORD.findall(phrase)[0] for phrase in _SHORT_COMPLAINTS)
 _FINE = re.compile(
     r"""\W{0,4}(?:success|succeeded|done|ok\b|created|updated|wrote
-    |the[ ]file[ ].{0,200}[ ]has[ ]been|no[ ](?:files|matches|results)[ ]found|found[ ]\d+[ ](?:files?|results?|lines?)
+    |the[ ]file[ ].{0,200}[ ]has[ ]been|no[ ](?:files|matches|results)[ ]found
+    |found[ ]\d+[ ](?:files?|results?|lines?)
     |user[ ]has[ ]answered)""",
     re.IGNORECASE | re.VERBOSE,
 )

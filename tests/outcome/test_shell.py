@@ -1,0 +1,101 @@
+"""What a command line says about its own exit code."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warmstart.outcome.shell import expects_output, is_masked, program_of, read_command
+from warmstart.outcome.tools import ToolKind, command_of, kind_of
+
+
+@pytest.mark.parametrize(
+    ("line", "program"),
+    [
+        ("ls -la", "ls"),
+        ("cd /x && /usr/bin/make test", "make"),
+        ("FOO=1 sudo env BAR=2 pytest -q", "pytest"),
+        ("timeout 60 npm test", "npm"),
+        ("git diff --stat", "git diff"),
+        ("echo 'a | b; c' && cat x", "cat"),
+        ("cat <<'EOF' > a.py\nprint('x | y')\nEOF\npython a.py", "python"),
+        ("for f in *; do echo $f; done", ""),
+        ("make # then | tail", "make"),
+        ("find . -name x | xargs grep y", "xargs grep"),
+        ("make;", "make"),
+        ("", ""),
+    ],
+)
+def test_the_program_whose_exit_code_counts(line: str, program: str) -> None:
+    assert read_command(line).program == program
+
+
+@pytest.mark.parametrize(
+    ("line", "masked"),
+    [
+        ("pytest | tail -5", True),
+        ("pytest 2>&1 | sed -n '1,20p'", True),
+        ("pytest || true", True),
+        ("pytest; echo done", True),
+        ("pytest\necho 'all done'", True),
+        ("pytest || exit 0", True),
+        ("pytest | grep FAILED", False),
+        ("pytest && echo ok", False),
+        ("grep 'a|b' f", False),
+        ("set -o pipefail; pytest | tail", False),
+        ("cat <<EOF > f\nx | tail\nEOF\nmake", False),
+        ("pytest", False),
+        ("make; pytest", False),
+    ],
+)
+def test_which_lines_hide_their_exit_code(line: str, masked: bool) -> None:  # noqa: FBT001
+    assert is_masked(line) is masked
+    assert read_command(line).masked is masked
+
+
+@given(st.text(alphabet="ab |&;\n'\"`$(){}<>\\-#=/", max_size=60))
+def test_no_line_is_too_odd(line: str) -> None:
+    command = read_command(line)
+    assert is_masked(line) in (True, False)
+    assert isinstance(program_of(line), str)
+    assert expects_output(command) in (True, False)
+
+
+def test_speakers_are_the_programs_of_the_last_chain() -> None:
+    command = read_command("ls; cd x && make | tail; echo done")
+    assert command.speakers == ("cd", "make", "tail")
+    assert command.sequence
+
+
+@pytest.mark.parametrize(
+    ("tool", "kind"),
+    [
+        ("Bash", ToolKind.SHELL),
+        ("mcp__host__run_shell_command", ToolKind.SHELL),
+        ("developer__shell", ToolKind.SHELL),
+        ("execute_code", ToolKind.CODE),
+        ("Read", ToolKind.READER),
+        ("read_channel_messages", ToolKind.READER),
+        ("send_email", ToolKind.OTHER),
+    ],
+)
+def test_tools_are_known_by_their_names(tool: str, kind: ToolKind) -> None:
+    assert kind_of(tool) is kind
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ({"command": "ls"}, "ls"),
+        ({"cmd": ["bash", "-lc", "ls | tail"]}, "ls | tail"),
+        ({"command": ["ls", "-la"]}, "ls -la"),
+        ({"command": 5}, ""),
+        ({"command": []}, ""),
+        ({}, ""),
+    ],
+)
+def test_the_command_line_is_found_among_the_arguments(
+    arguments: dict[str, object], line: str
+) -> None:
+    assert command_of(arguments) == line
