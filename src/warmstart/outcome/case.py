@@ -50,14 +50,6 @@ class Case:
         self._masked: bool | None = None
 
     @property
-    def is_explicit(self) -> bool:
-        """Whether the source has a field that says how the call went."""
-        result = self.result
-        return (
-            result.is_error is not None or result.exit_code is not None or result.status is not None
-        )
-
-    @property
     def command(self) -> Command:
         """The command line of a shell call, taken apart."""
         if self._command is None:

@@ -6,19 +6,34 @@ its kind of evidence, with a real shape as its test.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from warmstart.model import Certainty, Outcome, Request, Result, Status
 from warmstart.outcome import explicit, structure, words
 from warmstart.outcome.case import Case
 from warmstart.outcome.tools import ToolKind
 
-RULES = {
-    ToolKind.SHELL: structure.SHELL_RULES + words.SHELL_RULES,
-    ToolKind.CODE: structure.RULES + words.CODE_RULES,
-    ToolKind.READER: structure.RULES + words.RULES,
-    ToolKind.OTHER: structure.RULES + words.RULES,
-}
-"""Rules for results without an explicit field, by the kind of tool."""
+Rule = Callable[[Case], Outcome | None]
 
+_WORD_RULES: dict[ToolKind, tuple[Rule, ...]] = {
+    ToolKind.SHELL: words.SHELL_RULES,
+    ToolKind.CODE: words.CODE_RULES,
+    ToolKind.READER: words.RULES,
+    ToolKind.OTHER: words.RULES,
+}
+
+
+def _rules_by_opening(kind: ToolKind) -> dict[str, tuple[Rule, ...]]:
+    """The rules for results without an explicit field, by the character they begin with."""
+    before = structure.SHELL_RULES if kind is ToolKind.SHELL else ()
+    after = structure.SHELL_LAST_RULES if kind is ToolKind.SHELL else ()
+    return {
+        opening: (*before, *rules, *after, *_WORD_RULES[kind])
+        for opening, rules in structure.RULES_BY_OPENING.items()
+    }
+
+
+RULES = {kind: _rules_by_opening(kind) for kind in ToolKind}
 UNANSWERED = Outcome(status=Status.UNANSWERED, certainty=Certainty.STRUCTURAL, evidence="no_result")
 
 
@@ -30,7 +45,12 @@ def judge(request: Request, result: Result | None, origin: str = "") -> Outcome:
     if result is None:
         return UNANSWERED
     case = Case(request, result, origin)
-    for rule in explicit.RULES if case.is_explicit else RULES[case.kind]:
+    if result.is_error is not None or result.exit_code is not None or result.status is not None:
+        rules: tuple[Rule, ...] = explicit.RULES
+    else:
+        by_opening = RULES[case.kind]
+        rules = by_opening.get(case.head.lstrip()[:1]) or by_opening[structure.ANY_OPENING]
+    for rule in rules:
         outcome = rule(case)
         if outcome is not None:
             return outcome

@@ -16,6 +16,7 @@ from warmstart.outcome.refusals import find_refusal
 from warmstart.outcome.tools import ToolKind
 
 _STRUCTURAL = Certainty.STRUCTURAL
+_ERROR_TAGS = ("<tool_use_error>", "<error>", "<exception>")
 _CLEARED = ("[Old tool result content cleared", "[Duplicate tool output", "[Tool result cleared")
 _TAIL_FIELD = re.compile(
     r'(?<!\\)"(?P<key>exit_code|exitCode|returncode|error|exit_code_meaning)":\s*'
@@ -50,7 +51,7 @@ def refusal_text(case: Case) -> Outcome | None:
 
 def error_tag(case: Case) -> Outcome | None:
     """The harness wrapped the result in an error tag."""
-    if case.head.startswith(("<tool_use_error>", "<error>", "<exception>")):
+    if case.head.startswith(_ERROR_TAGS):
         code = find_exit_code(case) if case.kind is ToolKind.SHELL else None
         return case.fail("error_tag", _STRUCTURAL, exit_code=code)
     return None
@@ -58,10 +59,9 @@ def error_tag(case: Case) -> Outcome | None:
 
 def python_answer(case: Case) -> Outcome | None:
     """The result is the text of a Python dict whose first field says how it went."""
-    if not case.head.startswith("{'"):
-        return None
-    failed = _PYTHON_FAILURE.match(case.head)
-    return case.fail("python_answer", _STRUCTURAL) if failed else None
+    if _PYTHON_FAILURE.match(case.head):
+        return case.fail("python_answer", _STRUCTURAL)
+    return None
 
 
 def still_running(case: Case) -> Outcome | None:
@@ -150,10 +150,6 @@ def _says_failure(data: dict[str, Any]) -> bool:
 def _load_answer(case: Case) -> dict[str, Any] | None:
     """The result as an object: parsed where it is short, else the fields at its two ends."""
     head = case.head
-    if not head.startswith("{"):
-        start = head.lstrip()[:10]
-        if not start.startswith(("{", "<untrusted")):
-            return None
     start_at = _skip_envelope(head)
     if start_at < 0:
         return None
@@ -206,5 +202,13 @@ def _plain_value(text: str) -> Any:
     return orjson.loads(text)
 
 
-RULES = (json_answer, python_answer, refusal_text, error_tag, harness_gave_up, cleared_result)
-SHELL_RULES = (exit_marker, still_running, *RULES, marker_left_out)
+ANY_OPENING = ""
+RULES_BY_OPENING = {
+    "{": (json_answer, python_answer),
+    "<": (json_answer, refusal_text, error_tag),
+    "[": (refusal_text, cleared_result, harness_gave_up),
+    ANY_OPENING: (refusal_text, harness_gave_up),
+}
+"""Which shapes are worth looking for, by the first character of the result."""
+SHELL_RULES = (exit_marker, still_running)
+SHELL_LAST_RULES = (marker_left_out,)

@@ -26,7 +26,6 @@ _ERROR_OPENING = re.compile(
     | (?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)\b\s*[:(]
     | MCP[ ]error | E[A-Z]{4,}:[ ] | HTTP[ ](?:error[ ])?[45]\d\d
     | [45]\d\d[ ](?:client|server)[ ]error
-    | [\w .'-]{1,60}\bfailed(?::[ ]|\.|$|[ ]with|[ ]to[ ])
     | (?:failed|unable)[ ]to[ ] | (?:could[ ]not|cannot|can't|couldn't)[ ]
     | unknown[ ](?:tool|action|function|skill|command) | an[ ]error[ ]occurred
     | (?:the[ ])?(?:command|request|operation|execution|process)[ ](?:has[ ])?
@@ -40,6 +39,9 @@ _ERROR_OPENING = re.compile(
     | tool[ ]'[^']*'[ ](?:does[ ]not[ ]exist|not[ ]found) | no[ ]\w+[ ]code[ ]was[ ]found""",
     re.IGNORECASE | re.VERBOSE,
 )
+_FAILED = re.compile(r"[\w .'-]{1,60}\bfailed(?:: |\.|$| with| to )", re.IGNORECASE)
+_CONTENT_OPENINGS = frozenset(" \t{}|=*`/\\0123678")
+"""How content begins: indentation, line numbers, JSON, Markdown, paths."""
 _SHORT_COMPLAINTS = (
     "not exist", "n't exist", "not found", "no such file", "no such tool", "no such directory",
     "no such key", "no such table", "no such column", "not a valid", "is not valid", "is invalid",
@@ -109,10 +111,12 @@ def command_complains(case: Case) -> Outcome | None:
 def opens_like_error(case: Case) -> Outcome | None:
     """The answer begins as errors do."""
     start = case.head[:120]
+    if start[:1] in _CONTENT_OPENINGS:
+        return None
     if case.kind is ToolKind.READER and len(case.result.text) > SHORT_CHARS:
         return None
-    if _ERROR_OPENING.match(start) and "saved to" not in case.head[:300]:
-        return case.fail("opens_like_error", _TEXTUAL)
+    if _ERROR_OPENING.match(start) or ("failed" in start and _FAILED.match(start)):
+        return None if "saved to" in case.head[:300] else case.fail("opens_like_error", _TEXTUAL)
     return None
 
 
