@@ -1,13 +1,48 @@
-"""Anthropic messages: reader to be written."""
+"""Conversations in the shape of Anthropic's Messages API, as programs save and export them.
+
+One JSON document, an array of messages or of conversations, JSONL with a conversation per line,
+or JSONL with a message per line. A file is claimed only by something OpenAI's shape does not have
+(a ``tool_use`` block, a ``system`` beside ``messages``): plain text turns look the same in both.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from warmstart.model import Session
+from warmstart.model import Message, Request, Result, Role, Session
+from warmstart.sources.assemble import build_session
+from warmstart.sources.fields import (
+    as_dict,
+    as_dicts,
+    as_id,
+    as_int,
+    as_list,
+    as_text,
+    content_text,
+    dump,
+    parse_arguments,
+    parse_time,
+    parse_tokens,
+)
+from warmstart.sources.files import open_bytes, read_json, read_json_lines
 from warmstart.sources.log import ReadLog
-from warmstart.sources.reader import Probe, Unit
+from warmstart.sources.probe import probe_path
+from warmstart.sources.reader import Probe, Unit, file_unit
+
+USAGE_NAMES = {
+    "input": "input_tokens",
+    "output": "output_tokens",
+    "cache_read": "cache_read_input_tokens",
+    "cache_write": "cache_creation_input_tokens",
+}
+OWN_BLOCKS = frozenset({"thinking", "redacted_thinking", "document", "search_result"})
+"""Content types of this API alone; those of calls and results are told by their endings."""
+FOREIGN_KEYS = ("tool_calls", "function_call", "tool_call_id")
+FOREIGN_ROLES = frozenset({"tool", "function", "developer"})
+CHUNK_BYTES = 1 << 20
 
 
 class Anthropic:
@@ -17,16 +52,212 @@ class Anthropic:
     title = "Anthropic messages"
 
     def recognises(self, probe: Probe) -> bool:
-        """Whether the path holds this format."""
-        del probe
-        return False
+        """Whether the first records are conversations or messages that only this API has."""
+        records = probe.records
+        if any(_is_message(record) for record in records):
+            return _is_own(records)
+        return any(_is_conversation(record) for record in records)
 
     def units(self, path: Path, log: ReadLog) -> Iterator[Unit]:
-        """List what is there."""
-        del path, log
-        return iter(())
+        """The file."""
+        del log
+        return file_unit(path)
 
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
-        """Read a unit's sessions."""
-        del unit, log
-        return iter(())
+        """One session per conversation; a file of bare messages is one."""
+        path = unit.path
+        probe = probe_path(path)
+        if probe.is_lines and not any(map(_is_message, probe.records)):
+            before = _count_lines(path, unit.start)
+            for line in read_json_lines(path, log, unit.start):
+                yield from _read_numbered(line.data, before + line.number, path, log)
+        else:
+            lines = (line.data for line in read_json_lines(path, log))
+            yield from _read_document(list(lines) if probe.is_lines else read_json(path), path, log)
+            # What is appended belongs to the same document: it is always read from its start.
+            log.resume_at = 0
+
+
+def _is_message(record: Any) -> bool:
+    return isinstance(record, dict) and "role" in record and "content" in record
+
+
+def _is_own(messages: Iterable[Any]) -> bool:
+    """Whether messages carry something of this API's, and nothing of OpenAI's."""
+    entries = [as_dict(message) for message in messages]
+    return any(map(_has_own_block, entries)) and not any(map(_is_foreign, entries))
+
+
+def _has_own_block(entry: dict[str, Any]) -> bool:
+    kinds = [as_text(block.get("type")) or "" for block in as_dicts(entry.get("content"))]
+    return any(
+        kind in OWN_BLOCKS or kind.endswith(("tool_use", "tool_result")) for kind in kinds
+    ) or any("source" in block for block in as_dicts(entry.get("content")))
+
+
+def _is_foreign(entry: dict[str, Any]) -> bool:
+    return as_text(entry.get("role")) in FOREIGN_ROLES or any(key in entry for key in FOREIGN_KEYS)
+
+
+def _is_conversation(record: Any) -> bool:
+    entries = [as_dict(entry) for entry in as_list(as_dict(record).get("messages"))]
+    if not any(map(_is_message, entries)) or any(map(_is_foreign, entries)):
+        return False
+    has_system = isinstance(record.get("system"), str | list)
+    is_claude = (as_text(record.get("model")) or "").startswith("claude")
+    return has_system or is_claude or any(map(_has_own_block, entries))
+
+
+def _stem(path: Path) -> str:
+    name = path.name
+    for suffix in (".gz", ".zst", ".jsonl", ".json"):
+        name = name.removesuffix(suffix)
+    return name or path.name
+
+
+def _count_lines(path: Path, end: int) -> int:
+    """Lines before a byte offset, so that a conversation keeps its number when taken up later."""
+    count = 0
+    with open_bytes(path) as file:
+        while end > 0 and (chunk := file.read(min(CHUNK_BYTES, end))):
+            count += chunk.count(b"\n")
+            end -= len(chunk)
+    return count
+
+
+def _read_document(document: Any, path: Path, log: ReadLog) -> Iterator[Session]:
+    """One conversation, as such or as its bare messages; or a list of conversations."""
+    if not isinstance(document, list):
+        yield from _read_conversation(document, _stem(path), path, log)
+    elif any(map(_is_message, document)):
+        yield from _read_conversation({"messages": document}, _stem(path), path, log)
+    else:
+        for number, record in enumerate(document, 1):
+            yield from _read_numbered(record, number, path, log)
+
+
+def _read_numbered(record: Any, number: int, path: Path, log: ReadLog) -> Iterator[Session]:
+    yield from _read_conversation(record, f"{_stem(path)}:{number}", path, log, number)
+
+
+def _read_conversation(
+    record: Any, fallback: str, path: Path, log: ReadLog, number: int | None = None
+) -> Iterator[Session]:
+    data = as_dict(record)
+    if not isinstance(data.get("messages"), list):
+        log.skip("record is no conversation", path, number)
+        return
+    names = ("id", "session_id", "conversation_id", "uuid")
+    messages = list(_read_messages(data["messages"], path, log, number))
+    if system := content_text(data.get("system")):
+        messages.insert(0, Message(role=Role.SYSTEM, text=system))
+    yield build_session(
+        Anthropic.name,
+        next((own for own in (as_id(data.get(name)) for name in names) if own), fallback),
+        messages,
+        model=as_text(data.get("model")),
+        title=as_text(data.get("title")),
+        started_at=parse_time(data.get("created_at") or data.get("timestamp")),
+        tokens=parse_tokens(data.get("usage"), USAGE_NAMES),
+        path=str(path),
+    )
+
+
+def _read_messages(
+    entries: list[Any], path: Path, log: ReadLog, number: int | None
+) -> Iterator[Message]:
+    for entry in entries:
+        role = as_text(as_dict(entry).get("role"))
+        if not isinstance(entry, dict):
+            log.skip("message is no object", path, number)
+        elif role == "assistant":
+            yield _read_reply(entry, path, log)
+        elif role in ("user", "system"):
+            yield from _read_user(entry, Role(role))
+        else:
+            log.skip("message of no known role", path, number)
+
+
+def _read_user(entry: dict[str, Any], role: Role) -> Iterator[Message]:
+    """What the user sent; results come first, as the API demands."""
+    blocks = _list_blocks(entry)
+    results = tuple(_read_result(block) for block in blocks if _is_result(block))
+    texts = [content_text(block) for block in blocks if not _is_result(block)]
+    text = "\n".join(filter(None, texts))
+    native_id, moment = as_id(entry.get("id")), parse_time(entry.get("timestamp"))
+    if results:
+        yield Message(role=Role.TOOL, results=results, native_id=native_id, timestamp=moment)
+    if text or not results:
+        yield Message(role=role, text=text, native_id=native_id, timestamp=moment)
+
+
+def _read_reply(entry: dict[str, Any], path: Path, log: ReadLog) -> Message:
+    """An answer; tools that run on the server have their results in it."""
+    blocks = _list_blocks(entry)
+    calls = [block for block in blocks if (as_text(block.get("type")) or "").endswith("tool_use")]
+    named = [block for block in calls if as_text(block.get("name"))]
+    if len(named) < len(calls):
+        log.skip("call without a tool's name", path, count=len(calls) - len(named))
+    return Message(
+        role=Role.ASSISTANT,
+        text=_join_texts(blocks, "text"),
+        requests=tuple(map(_read_request, named)),
+        results=tuple(_read_result(block) for block in blocks if _is_result(block)),
+        reasoning=_join_texts(blocks, "thinking"),
+        native_id=as_id(entry.get("id")),
+        timestamp=parse_time(entry.get("timestamp")),
+        model=as_text(entry.get("model")),
+        tokens=parse_tokens(entry.get("usage"), USAGE_NAMES),
+    )
+
+
+def _list_blocks(entry: dict[str, Any]) -> list[dict[str, Any]]:
+    content = entry.get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return list(as_dicts(content))
+
+
+def _join_texts(blocks: list[dict[str, Any]], kind: str) -> str:
+    """The text of the blocks of a type, which is also the key that holds it."""
+    texts = (as_text(block.get(kind)) for block in blocks if block.get("type") == kind)
+    return "\n".join(filter(None, texts))
+
+
+def _read_request(block: dict[str, Any]) -> Request:
+    arguments = parse_arguments(block.get("input"))
+    return Request(
+        tool=as_text(block.get("name")) or "",
+        id=as_id(block.get("id")),
+        arguments=arguments.data,
+        raw=arguments.raw,
+    )
+
+
+def _is_result(block: dict[str, Any]) -> bool:
+    return (as_text(block.get("type")) or "").endswith("tool_result")
+
+
+def _read_result(block: dict[str, Any]) -> Result:
+    """A result; those of server tools report failure by an ``error_code`` inside."""
+    content = block.get("content")
+    inner = as_dict(content)
+    error_code = as_text(inner.get("error_code"))
+    return Result(
+        text=error_code or _result_text(content),
+        call_id=as_id(block.get("tool_use_id")),
+        # The API documents the field's default as false.
+        is_error=block.get("is_error") is True or error_code is not None,
+        exit_code=as_int(inner.get("return_code")),
+    )
+
+
+def _result_text(content: Any) -> str:
+    """What the model saw: text, found pages, or a program's output."""
+    if isinstance(content, dict) and "stdout" in content:
+        streams = (as_text(content.get("stdout")), as_text(content.get("stderr")))
+        return "\n".join(filter(None, streams))
+    pages = [page for page in as_dicts(content) if "url" in page]
+    if pages:
+        return "\n".join(f"{page.get('title')} {page.get('url')}" for page in islice(pages, 100))
+    return content_text(content) or ("" if content is None or content == [] else dump(content))

@@ -1,13 +1,54 @@
-"""Claude Code: reader to be written."""
+"""Claude Code: one JSONL file per session, its subagents in files of their own.
+
+    <config>/projects/<project>/<session>.jsonl
+    <config>/projects/<project>/<session>/subagents/agent-<id>.jsonl (+ agent-<id>.meta.json)
+    <config>/projects/<project>/agent-<id>.jsonl                     (versions before 2.1)
+
+A folder is taken as a whole only where nothing else can be in it: what this reader lists is all
+that is read there. Everything else is left to the walk, which asks file by file. A session comes
+before its subagents and an older file before a newer one, so that a copy follows its original.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
+from typing import Any, NamedTuple
 
+from warmstart.errors import SourceError
 from warmstart.model import Session
+from warmstart.sources.files import read_json_lines
 from warmstart.sources.log import ReadLog
-from warmstart.sources.reader import Probe, Unit
+from warmstart.sources.probe import probe_path
+from warmstart.sources.reader import Probe, Unit, file_fingerprint, file_unit
+from warmstart.sources.readers._claude_code_transcript import (
+    Transcript,
+    is_uuid,
+    strip_suffixes,
+)
+
+TRANSCRIPT_SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+DATA_SUFFIXES = (".json", ".jsonl", ".gz", ".zst", ".db", ".sqlite", ".sqlite3", ".eval", ".traj")
+BOOKKEEPING = frozenset(
+    {
+        "ai-title", "agent-name", "custom-title", "last-prompt", "mode", "permission-mode",
+        "pr-link", "progress", "queue-operation", "tag",
+    }
+)  # fmt: skip
+"""Line types without a parent of their own that may open a file."""
+HOME_NAMES = frozenset(
+    {
+        ".credentials.json", "file-history", "history.jsonl", "plugins", "session-env",
+        "settings.json", "shell-snapshots", "statsig", "todos",
+    }
+)  # fmt: skip
+"""What else stands in a configuration folder; one of them tells it from any folder "projects"."""
+PROJECT_FILES = frozenset({"sessions-index.json"})
+PROJECT_FOLDERS = frozenset({"memory"})
+SAMPLES = 2
+"""Files looked into before a folder is taken as a whole."""
 
 
 class ClaudeCode:
@@ -18,15 +59,165 @@ class ClaudeCode:
 
     def recognises(self, probe: Probe) -> bool:
         """Whether the path holds this format."""
-        del probe
-        return False
+        if probe.is_folder:
+            return _is_store(probe.path, probe.names)
+        if _is_sidecar(probe.path.name):
+            return True
+        return probe.is_lines and any(map(_is_line, probe.records))
 
     def units(self, path: Path, log: ReadLog) -> Iterator[Unit]:
-        """List what is there."""
-        del path, log
-        return iter(())
+        """List what is there: transcripts, each session followed by its subagents."""
+        if not path.is_dir():
+            if not _is_sidecar(path.name):
+                yield from file_unit(path)
+            return
+        for file in _list_store(path, log):
+            try:
+                yield Unit(path=file, fingerprint=file_fingerprint(file))
+            except OSError as error:
+                log.skip(error.strerror or "unreadable", file)
 
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
-        """Read a unit's sessions."""
-        del unit, log
-        return iter(())
+        """Read a file's session, and the subagents that older versions wrote into it."""
+        transcript = Transcript(unit.path, log)
+        for number, data in read_json_lines(unit.path, log):
+            transcript.add(number, data)
+        yield from transcript.sessions()
+
+
+def _is_line(data: dict[str, Any]) -> bool:
+    """Whether a JSON object is a line only Claude Code writes."""
+    kind = data.get("type")
+    if not isinstance(kind, str):
+        return False
+    if "parentUuid" in data or (kind == "summary" and "leafUuid" in data):
+        return True
+    if kind == "file-history-snapshot":
+        return "snapshot" in data
+    if not isinstance(data.get("sessionId"), str):
+        return False
+    return kind in BOOKKEEPING or isinstance(data.get("message"), dict)
+
+
+def _is_sidecar(name: str) -> bool:
+    """A subagent's ``.meta.json``: read together with its transcript, never alone."""
+    return name.startswith("agent-") and name.endswith(".meta.json")
+
+
+def _is_transcript(name: str) -> bool:
+    stem = strip_suffixes(name)
+    return name.endswith(TRANSCRIPT_SUFFIXES) and (is_uuid(stem) or stem.startswith("agent-"))
+
+
+class _Entries(NamedTuple):
+    files: list[os.DirEntry[str]]
+    folders: list[os.DirEntry[str]]
+
+
+def _scan(folder: Path | str) -> _Entries:
+    """What is in a folder, by name; nothing where it cannot be read."""
+    try:
+        with os.scandir(folder) as listing:
+            entries = sorted(listing, key=lambda entry: entry.name)
+        return _Entries(
+            [entry for entry in entries if entry.is_file()],
+            [entry for entry in entries if entry.is_dir(follow_symlinks=False)],
+        )
+    except OSError:
+        return _Entries([], [])
+
+
+def _is_store(path: Path, names: frozenset[str]) -> bool:
+    """Whether all of a folder can be left to this reader."""
+    if "projects" in names and (names == {"projects"} or names & HOME_NAMES):
+        return _holds_sessions(_project_folders(path))
+    if path.name == "projects":
+        folders = _project_folders(path)
+        return all(map(_is_project, folders)) and _holds_sessions(folders)
+    if path.name == "subagents" or (is_uuid(path.name) and "subagents" in names):
+        return _holds_sessions([path])
+    return _is_project(path) and _holds_sessions([path])
+
+
+def _project_folders(path: Path) -> list[Path]:
+    """The project folders of a configuration folder, or of its ``projects``."""
+    inner = path if path.name == "projects" else path / "projects"
+    return [Path(entry.path) for entry in _scan(inner).folders]
+
+
+def _is_project(folder: Path) -> bool:
+    """Whether every data file and folder in it has a name that Claude Code gives."""
+    files, folders = _scan(folder)
+    return all(
+        _is_transcript(entry.name) or _is_sidecar(entry.name) or entry.name in PROJECT_FILES
+        for entry in files
+        if entry.name.endswith(DATA_SUFFIXES)
+    ) and all(is_uuid(entry.name) or entry.name in PROJECT_FOLDERS for entry in folders)
+
+
+def _holds_sessions(folders: Iterable[Path]) -> bool:
+    """Whether one of the first transcripts found is what its name promises."""
+    found = (file for folder in folders for group in _groups(folder) for file in group.files)
+    return any(map(_is_claude_file, islice(found, SAMPLES)))
+
+
+def _is_claude_file(path: Path) -> bool:
+    try:
+        probe = probe_path(path)
+    except SourceError:
+        return False
+    return probe.is_lines and any(map(_is_line, probe.records))
+
+
+class _Group(NamedTuple):
+    """A session's file and its subagents', ordered among the others by its last change."""
+
+    changed: int
+    files: list[Path]
+
+
+def _list_store(path: Path, log: ReadLog) -> Iterator[Path]:
+    is_home = path.name == "projects" or (path / "projects").is_dir()
+    folders = _project_folders(path) if is_home else [path]
+    groups = [group for folder in folders for group in _groups(folder)]
+    if not groups:
+        log.skip("folder holds no session", path)
+    for group in sorted(groups):
+        yield from group.files
+
+
+def _groups(folder: Path) -> Iterator[_Group]:
+    """The sessions of a project folder, of one session's folder or of its ``subagents``."""
+    files, folders = _scan(folder)
+    children = {entry.name: _subagents(Path(entry.path) / "subagents") for entry in folders}
+    if folder.name == "subagents":
+        children = {"": _subagents(folder)}
+        files = []
+    elif "subagents" in children:
+        children = {"": _subagents(folder / "subagents")}
+    for entry in files:
+        if entry.name.endswith(TRANSCRIPT_SUFFIXES):
+            own = children.pop(strip_suffixes(entry.name), [])
+            path = Path(entry.path)
+            yield _Group(_changed(path), [path, *own])
+    for orphans in children.values():
+        if orphans:
+            yield _Group(_changed(orphans[0]), orphans)
+
+
+def _subagents(folder: Path) -> list[Path]:
+    """Subagent transcripts, those of workflows one folder further down included."""
+    found = [
+        path
+        for path in folder.rglob("agent-*")
+        if path.name.endswith(TRANSCRIPT_SUFFIXES) and path.is_file()
+    ]
+    return sorted(found, key=lambda path: (_changed(path), path.name))
+
+
+def _changed(path: Path) -> int:
+    """When a file was last written to; a file that has just vanished is told of on reading."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0

@@ -1,13 +1,80 @@
-"""OpenAI Agents SDK sessions: reader to be written."""
+"""Sessions of the OpenAI Agents SDK: ``SQLiteSession`` and the advanced one built on it.
+
+One row is one item of the Responses API; what ends in ``_call`` asks, what ends in ``_call_output``
+answers. Items the model gave one after another are one assistant message, so that parallel calls
+stand together. A branch of an advanced session is a session of its own; it shares rows with the
+branch it came from, and a shared row counts in the first one only. The SDK stores no outcome for a
+function call and neither do we.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from warmstart.model import Session
+from warmstart.model import (
+    Compaction,
+    Fate,
+    Link,
+    Message,
+    Parent,
+    Request,
+    Result,
+    Role,
+    Session,
+    Tokens,
+)
+from warmstart.sources.assemble import build_session
+from warmstart.sources.fields import (
+    as_dict,
+    as_dicts,
+    as_id,
+    as_int,
+    as_text,
+    content_text,
+    dump,
+    parse_arguments,
+    parse_time,
+)
+from warmstart.sources.files import parse_json
 from warmstart.sources.log import ReadLog
 from warmstart.sources.reader import Probe, Unit
+from warmstart.sources.sqlite import list_columns, open_database, select_known
+
+SESSIONS, MESSAGES = "agent_sessions", "agent_messages"
+STRUCTURE, USAGE = "message_structure", "turn_usage"
+STRUCTURE_COLUMNS = frozenset({"id", "session_id", "message_id", "branch_id", "sequence_number"})
+USAGE_COLUMNS = (
+    "session_id", "branch_id", "input_tokens", "output_tokens", "total_tokens",
+    "input_tokens_details", "output_tokens_details",
+)  # fmt: skip
+MAIN = "main"
+
+ROLES = {
+    "user": Role.USER,
+    "assistant": Role.ASSISTANT,
+    "system": Role.SYSTEM,
+    "developer": Role.SYSTEM,
+}
+COMPACTION_TYPES = frozenset({"compaction", "compaction_summary"})
+SILENT_TYPES = frozenset(
+    {"item_reference", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response"}
+)
+"""Items in which nothing is said, asked or answered."""
+ARGUMENT_FIELDS = ("arguments", "input", "action", "operation", "code", "queries")
+HOSTED_RESULT_FIELDS = ("error", "output", "results", "outputs")
+FAILED = {"completed": False, "failed": True}
+
+
+class Row(NamedTuple):
+    """One stored item."""
+
+    id: Any
+    item: dict[str, Any]
+    created_at: float | None
 
 
 class OpenAIAgents:
@@ -17,16 +84,257 @@ class OpenAIAgents:
     title = "OpenAI Agents SDK sessions"
 
     def recognises(self, probe: Probe) -> bool:
-        """Whether the path holds this format."""
-        del probe
-        return False
+        """By the SDK's two tables."""
+        return probe.tables >= {SESSIONS, MESSAGES}
 
     def units(self, path: Path, log: ReadLog) -> Iterator[Unit]:
-        """List what is there."""
-        del path, log
-        return iter(())
+        """One unit per session id, in the order of their first items."""
+        with open_database(path) as connection:
+            states = _list_states(connection)
+        for key, state in states.items():
+            session_id = as_id(key)
+            if session_id is None:
+                log.skip("session without an id", path)
+            else:
+                yield Unit(path=path, key=session_id, fingerprint=state)
 
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
-        """Read a unit's sessions."""
-        del unit, log
-        return iter(())
+        """The session, and each of its branches as one more."""
+        with open_database(unit.path) as connection:
+            rows = _read_rows(connection, unit, log)
+            branches = _read_branches(connection, unit.key, rows)
+            tokens = _read_usage(connection, unit.key)
+        counted: dict[Any, str] = {}
+        for branch, row_ids in branches.items():
+            shared = [row_id for row_id in row_ids if row_id in counted]
+            source = counted[shared[-1]] if shared else MAIN
+            yield _build(
+                unit,
+                _name(unit.key, branch),
+                _read_items([rows[row_id] for row_id in row_ids], shared, unit.path, log),
+                tokens=tokens.get(branch),
+                parent=None
+                if branch == MAIN
+                else Parent(id=f"{self.name}:{_name(unit.key, source)}", link=Link.BRANCH),
+            )
+            counted = dict.fromkeys(row_ids, branch) | counted
+
+
+def _name(session_id: str, branch: str) -> str:
+    return session_id if branch == MAIN else f"{session_id}/{branch}"
+
+
+def _list_states(connection: sqlite3.Connection) -> dict[Any, str]:
+    """What changes with each session, in one pass over each table's index."""
+    columns = select_known(connection, SESSIONS, ("session_id", "updated_at"))
+    counts = "SELECT session_id, count(*), max(id) FROM {} GROUP BY session_id ORDER BY min(id)"
+    queries = [counts.format(MESSAGES), f"SELECT {columns} FROM {SESSIONS}"]
+    if list_columns(connection, STRUCTURE) >= STRUCTURE_COLUMNS:
+        queries.append(counts.format(STRUCTURE))
+    if list_columns(connection, USAGE) >= set(USAGE_COLUMNS):
+        queries.append(f"SELECT session_id, total(total_tokens) FROM {USAGE} GROUP BY session_id")
+    states: dict[Any, str] = {}
+    for query in queries:
+        for key, *values in connection.execute(query):
+            states[key] = f"{states.get(key, '')}/{'-'.join(map(str, values))}"
+    return states
+
+
+def _read_rows(connection: sqlite3.Connection, unit: Unit, log: ReadLog) -> dict[Any, Row]:
+    columns = select_known(connection, MESSAGES, ("id", "message_data", "created_at"))
+    rows = {}
+    for row in connection.execute(
+        f"SELECT {columns} FROM {MESSAGES} WHERE session_id = ? ORDER BY id", (unit.key,)
+    ):
+        item = parse_json((as_text(row["message_data"]) or "").encode("utf-8", "replace"))
+        if not isinstance(item, dict):
+            log.skip("item is no JSON object", unit.path)
+        elif "__enc__" in item:
+            log.skip("item is encrypted", unit.path)
+        else:
+            rows[row["id"]] = Row(row["id"], item, parse_time(row["created_at"]))
+    return rows
+
+
+def _read_branches(
+    connection: sqlite3.Connection, session_id: str, rows: Mapping[Any, Row]
+) -> dict[str, list[Any]]:
+    """Row ids per branch, the main one first; rows that no branch names belong to it."""
+    branches: dict[str, list[Any]] = {MAIN: []}
+    if list_columns(connection, STRUCTURE) >= STRUCTURE_COLUMNS:
+        for branch, row_id in connection.execute(
+            f"SELECT branch_id, message_id FROM {STRUCTURE} WHERE session_id = ? "
+            "ORDER BY sequence_number, id",
+            (session_id,),
+        ):
+            if row_id in rows:
+                branches.setdefault(as_id(branch) or MAIN, []).append(row_id)
+    placed = {row_id for row_ids in branches.values() for row_id in row_ids}
+    if len(placed) < len(rows):
+        main = set(branches[MAIN])
+        branches[MAIN] = [i for i in rows if i in main or i not in placed]
+    return branches
+
+
+def _read_usage(connection: sqlite3.Connection, session_id: str) -> dict[str, Tokens]:
+    """Tokens per branch; the input count of the Responses API includes what came from a cache."""
+    if not list_columns(connection, USAGE) >= set(USAGE_COLUMNS):
+        return {}
+    totals: dict[str, Tokens] = {}
+    for row in connection.execute(
+        f"SELECT {', '.join(USAGE_COLUMNS)} FROM {USAGE} WHERE session_id = ?", (session_id,)
+    ):
+        cached = _detail(row["input_tokens_details"], "cached_tokens")
+        turn = Tokens(
+            input=max((as_int(row["input_tokens"]) or 0) - cached, 0),
+            output=max(as_int(row["output_tokens"]) or 0, 0),
+            cache_read=cached,
+            reasoning=_detail(row["output_tokens_details"], "reasoning_tokens"),
+        )
+        branch = as_id(row["branch_id"]) or MAIN
+        totals[branch] = totals.get(branch, Tokens()) + turn
+    return totals
+
+
+def _detail(cell: Any, name: str) -> int:
+    details = as_dict(parse_json((as_text(cell) or "{}").encode("utf-8", "replace")))
+    return max(as_int(details.get(name)) or 0, 0)
+
+
+def _build(unit: Unit, native_id: str, entries: Sequence[Message | None], **fields: Any) -> Session:
+    """A session from its messages, in which None stands for a compaction."""
+    messages: list[Message] = []
+    compactions = []
+    for entry in entries:
+        if entry is None:
+            compactions.append(Compaction(at=len(messages)))
+        else:
+            _append(messages, entry)
+    return build_session(
+        OpenAIAgents.name,
+        native_id,
+        messages,
+        compactions=tuple(compactions),
+        path=str(unit.path),
+        **fields,
+    )
+
+
+def _append(messages: list[Message], message: Message) -> None:
+    """Add a message, or make it part of the last one when both are of one model response."""
+    last = messages[-1] if messages else None
+    if last is None or not _is_one_response(last, message):
+        messages.append(message)
+        return
+    messages[-1] = replace(
+        last,
+        text=last.text or message.text,
+        reasoning="\n".join(filter(None, (last.reasoning, message.reasoning))),
+        requests=last.requests + message.requests,
+    )
+
+
+def _is_one_response(last: Message, message: Message) -> bool:
+    if last.role is not Role.ASSISTANT or message.role is not Role.ASSISTANT:
+        return False
+    return last.fate is message.fate and not (message.text and (last.text or last.requests))
+
+
+def _read_items(
+    rows: Sequence[Row], shared: Sequence[Any], path: Path, log: ReadLog
+) -> list[Message | None]:
+    copied = set(shared)
+    entries: list[Message | None] = []
+    for row in rows:
+        kind = as_text(row.item.get("type")) or "message"
+        if kind in COMPACTION_TYPES:
+            entries.append(None)
+            continue
+        messages = list(_read_item(row.item, kind))
+        if not messages and kind not in SILENT_TYPES:
+            log.skip("item of an unknown type", path)
+        entries += [
+            replace(
+                message,
+                native_id=as_id(row.item.get("id")) or as_id(row.id),
+                timestamp=row.created_at,
+                fate=Fate.COPIED if row.id in copied else Fate.LIVE,
+            )
+            for message in messages
+        ]
+    return entries
+
+
+def _read_item(item: Mapping[str, Any], kind: str) -> Iterator[Message]:
+    role = ROLES.get(as_text(item.get("role")) or "")
+    if role is not None:
+        yield Message(role=role, text=content_text(item.get("content")))
+    elif kind == "reasoning":
+        thought = content_text(item.get("summary")) or content_text(item.get("content"))
+        yield Message(role=Role.ASSISTANT, reasoning=thought)
+    elif kind.endswith("_call_output"):
+        yield Message(role=Role.TOOL, results=(_read_output(item, kind),))
+    elif kind.endswith("_call"):
+        yield Message(role=Role.ASSISTANT, requests=(_read_call(item, kind),))
+        yield from _read_hosted_result(item, kind)
+
+
+def _call_id(item: Mapping[str, Any]) -> str | None:
+    return as_id(item.get("call_id")) or as_id(item.get("id"))
+
+
+def _read_call(item: Mapping[str, Any], kind: str) -> Request:
+    name = next((name for name in ARGUMENT_FIELDS if item.get(name) is not None), "arguments")
+    value = item.get(name)
+    arguments = parse_arguments({name: value} if name in ("code", "queries") else value)
+    return Request(
+        tool=as_text(item.get("name")) or kind,
+        id=_call_id(item),
+        arguments=arguments.data,
+        raw=arguments.raw,
+    )
+
+
+def _read_output(item: Mapping[str, Any], kind: str) -> Result:
+    """What a call gave; shells say how each command ended, patches whether they applied."""
+    output = item.get("output")
+    outcomes = [as_dict(chunk.get("outcome")) for chunk in as_dicts(output)]
+    codes = [as_int(outcome.get("exit_code")) for outcome in outcomes]
+    failed = FAILED.get(as_text(item.get("status")) or "") if kind.startswith("apply_") else None
+    if any(outcome.get("type") == "timeout" for outcome in outcomes):
+        failed = True
+    return Result(
+        text=_output_text(output),
+        call_id=_call_id(item),
+        is_error=failed,
+        exit_code=next((code for code in codes if code), 0 if 0 in codes else None),
+    )
+
+
+def _output_text(output: Any) -> str:
+    """The text of an output; of a shell's, what it wrote to both its streams."""
+    if output is None or isinstance(output, str):
+        return output or ""
+    chunks = (chunk.get(name) for chunk in as_dicts(output) for name in ("stdout", "stderr"))
+    streams = "\n".join(text for text in chunks if isinstance(text, str) and text)
+    return streams or content_text(output) or dump(output)
+
+
+def _read_hosted_result(item: Mapping[str, Any], kind: str) -> Iterator[Message]:
+    """The answer inside a call that OpenAI's side carried out (search, code, MCP).
+
+    Such a call has no ``call_id``, for no item will answer it; its status is its outcome.
+    """
+    if kind == "function_call" or item.get("call_id") is not None:
+        return
+    failed = FAILED.get(as_text(item.get("status")) or "")
+    value = next((item[n] for n in HOSTED_RESULT_FIELDS if item.get(n) is not None), None)
+    if failed is None and value is None:
+        return
+    result = Result(
+        text=_output_text(value),
+        call_id=_call_id(item),
+        tool=as_text(item.get("name")) or kind,
+        is_error=True if item.get("error") is not None else failed,
+    )
+    yield Message(role=Role.TOOL, results=(result,))

@@ -1,32 +1,310 @@
-"""OpenAI chat: reader to be written."""
+"""OpenAI chat: fine-tune JSONL, logged conversations, and lists of Responses items.
+
+A file holds many conversations (one per line, or an array of them) or is one conversation itself
+(an array or lines of messages). The format has no failure field; a flag that an exporter added
+to a tool message is believed, everything else is left to the judge.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from warmstart.model import Session
+from warmstart.errors import SourceError
+from warmstart.model import Message, Request, Result, Role, Session, Tokens
+from warmstart.sources.assemble import build_session
+from warmstart.sources.fields import (
+    as_bool,
+    as_dict,
+    as_dicts,
+    as_id,
+    as_int,
+    as_list,
+    as_text,
+    content_text,
+    dump,
+    parse_arguments,
+    parse_time,
+)
+from warmstart.sources.files import (
+    Line,
+    open_bytes,
+    parse_json,
+    read_json,
+    read_json_lines,
+    read_lines,
+)
 from warmstart.sources.log import ReadLog
-from warmstart.sources.reader import Probe, Unit
+from warmstart.sources.reader import Probe, Unit, file_unit
+
+ROLES = {
+    "system": Role.SYSTEM,
+    "developer": Role.SYSTEM,
+    "user": Role.USER,
+    "assistant": Role.ASSISTANT,
+    "tool": Role.TOOL,
+    "function": Role.TOOL,
+}
+CALL_ITEMS = frozenset({"function_call", "custom_tool_call"})
+OUTPUT_ITEMS = frozenset({"function_call_output", "custom_tool_call_output"})
+FOREIGN_PARTS = frozenset(
+    {"tool_use", "tool_result", "toolRequest", "toolResponse", "tool-call", "tool-result"}
+)
+"""Content parts that carry calls in other formats; taking them for text would lose the calls."""
+SNIFFED = 12
+CHUNK_BYTES = 1 << 20
 
 
 class OpenAIChat:
-    """OpenAI chat."""
+    """Chat completions and Responses conversations."""
 
     name = "openai_chat"
     title = "OpenAI chat"
 
     def recognises(self, probe: Probe) -> bool:
-        """Whether the path holds this format."""
-        del probe
-        return False
+        """Whether a record is a conversation or a message in OpenAI's own shape."""
+        return any(_is_conversation(record) or _is_entry(record) for record in probe.records)
 
     def units(self, path: Path, log: ReadLog) -> Iterator[Unit]:
-        """List what is there."""
-        del path, log
-        return iter(())
+        """The file."""
+        del log
+        return file_unit(path)
 
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
-        """Read a unit's sessions."""
-        del unit, log
-        return iter(())
+        """One session per conversation; a file of bare messages is one."""
+        records = _read_document(unit.path)
+        if records is None and _first_record_is_entry(unit.path):
+            records = [line.data for line in read_json_lines(unit.path, log)]
+        if records is None:
+            before = _count_lines(unit.path, unit.start)
+            lines = read_json_lines(unit.path, log, unit.start)
+            yield from self._read_conversations(lines, unit.path, log, before)
+            return
+        # What is appended belongs to this same document: it is always read from its start.
+        log.resume_at = 0
+        if any(_is_entry(record) for record in records):
+            yield self._read_session({}, records, _stem(unit.path), unit.path, log)
+        else:
+            numbered = (Line(number, as_dict(item)) for number, item in enumerate(records, 1))
+            yield from self._read_conversations(numbered, unit.path, log, 0)
+
+    def _read_conversations(
+        self, lines: Iterator[Line], path: Path, log: ReadLog, before: int
+    ) -> Iterator[Session]:
+        for line in lines:
+            number = before + line.number
+            if _is_conversation(line.data):
+                own = _own_id(line.data) or f"{_stem(path)}:{number}"
+                yield self._read_session(line.data, _entries_of(line.data), own, path, log)
+            else:
+                log.skip("record is no conversation", path, number)
+
+    def _read_session(
+        self, record: dict[str, Any], entries: list[Any], native_id: str, path: Path, log: ReadLog
+    ) -> Session:
+        return build_session(
+            self.name,
+            native_id,
+            list(_read_messages(entries, path, log)),
+            model=as_text(record.get("model")),
+            title=as_text(record.get("title")),
+            started_at=_first_time(record, "created_at", "created", "timestamp"),
+            tokens=_read_usage(record.get("usage")),
+            path=str(path),
+        )
+
+
+def _own_id(record: dict[str, Any]) -> str | None:
+    keys = ("id", "session_id", "conversation_id")
+    return next((own for own in (as_text(record.get(key)) for key in keys) if own), None)
+
+
+def _first_time(record: dict[str, Any], *keys: str) -> float | None:
+    times = (parse_time(record.get(key)) for key in keys)
+    return next((moment for moment in times if moment is not None), None)
+
+
+def _entries_of(record: dict[str, Any]) -> list[Any]:
+    """The messages of a conversation, under whichever name the exporter chose."""
+    for key in ("messages", "items"):
+        if isinstance(record.get(key), list):
+            return as_list(record.get(key))
+    return [*as_list(record.get("input")), *as_list(record.get("output"))]
+
+
+def _is_conversation(record: Any) -> bool:
+    """Whether it holds messages of our shape, and none whose calls we would take for text."""
+    first = [as_dict(entry) for entry in _entries_of(as_dict(record))[:SNIFFED]]
+    return any(_is_entry(entry) for entry in first) and not any(map(_has_foreign_parts, first))
+
+
+def _is_entry(record: Any) -> bool:
+    entry = as_dict(record)
+    if "role" not in entry:
+        return as_text(entry.get("type")) in CALL_ITEMS | OUTPUT_ITEMS
+    spoken = not entry.keys().isdisjoint(("content", "tool_calls", "function_call"))
+    return spoken and as_text(entry.get("role")) in ROLES and not _has_foreign_parts(entry)
+
+
+def _has_foreign_parts(entry: dict[str, Any]) -> bool:
+    return any(
+        as_text(part.get("type")) in FOREIGN_PARTS for part in as_dicts(entry.get("content"))
+    )
+
+
+def _stem(path: Path) -> str:
+    name = path.name
+    for suffix in (".gz", ".zst", ".json", ".jsonl"):
+        name = name.removesuffix(suffix)
+    return name or path.name
+
+
+def _read_head(path: Path) -> list[Any]:
+    lines = (line for _, line, _ in read_lines(path, ReadLog()) if not line.isspace())
+    return [parse_json(line) for line in islice(lines, SNIFFED)]
+
+
+def _read_document(path: Path) -> list[Any] | None:
+    """The records of a file that is one JSON document; None where each line is a record."""
+    head = _read_head(path)
+    if head and isinstance(head[0], dict):
+        return None
+    try:
+        document = read_json(path)
+    except SourceError:
+        if any(isinstance(value, dict) for value in head):
+            return None
+        raise
+    return document if isinstance(document, list) else [document]
+
+
+def _first_record_is_entry(path: Path) -> bool:
+    """Whether lines are messages rather than conversations, by the first that is either."""
+    known = (value for value in _read_head(path) if _is_entry(value) or _is_conversation(value))
+    return _is_entry(next(known, None))
+
+
+def _count_lines(path: Path, size: int) -> int:
+    """The lines before a byte offset: a resumed read numbers its lines like a whole one."""
+    count = 0
+    with open_bytes(path) as file:
+        while size > 0 and (chunk := file.read(min(size, CHUNK_BYTES))):
+            size -= len(chunk)
+            count += chunk.count(b"\n")
+    return count
+
+
+def _read_messages(entries: list[Any], path: Path, log: ReadLog) -> Iterator[Message]:
+    for entry in entries:
+        message = _read_entry(as_dict(entry))
+        if message is None:
+            log.skip("message of unknown shape", path)
+        else:
+            yield message
+
+
+def _read_entry(entry: dict[str, Any]) -> Message | None:
+    if "role" not in entry:
+        return _read_item(entry)
+    role = ROLES.get(as_text(entry.get("role")) or "")
+    if role is None:
+        return None
+    is_result = role is Role.TOOL
+    return Message(
+        role=role,
+        text="" if is_result else _spoken_text(entry),
+        requests=() if is_result else tuple(_read_requests(entry)),
+        results=(_read_result(entry, "tool_call_id", "content"),) if is_result else (),
+        reasoning=content_text(entry.get("reasoning_content") or entry.get("reasoning")),
+        native_id=as_text(entry.get("id")),
+        timestamp=_first_time(entry, "timestamp", "created_at"),
+        model=as_text(entry.get("model")),
+        tokens=_read_usage(entry.get("usage")),
+    )
+
+
+def _read_item(item: dict[str, Any]) -> Message | None:
+    """A Responses item that is no message: a call, its output, or the reasoning before it."""
+    kind = as_text(item.get("type"))
+    moment = _first_time(item, "timestamp", "created_at")
+    if kind in CALL_ITEMS:
+        written = item.get("arguments") if kind == "function_call" else item.get("input")
+        request = _make_request(item.get("name"), item.get("call_id"), written)
+        return Message(role=Role.ASSISTANT, requests=(request,), timestamp=moment)
+    if kind in OUTPUT_ITEMS:
+        result = _read_result(item, "call_id", "output")
+        return Message(role=Role.TOOL, results=(result,), timestamp=moment)
+    if kind == "reasoning":
+        thought = content_text(item.get("summary")) or content_text(item.get("content"))
+        return Message(role=Role.ASSISTANT, reasoning=thought, timestamp=moment)
+    return None
+
+
+def _spoken_text(entry: dict[str, Any]) -> str:
+    content = entry.get("content")
+    if isinstance(content, list):
+        content = [as_text(as_dict(part).get("refusal")) or part for part in content]
+    return content_text(content) or as_text(entry.get("refusal")) or ""
+
+
+def _read_requests(entry: dict[str, Any]) -> Iterator[Request]:
+    for call in as_dicts(entry.get("tool_calls")):
+        function = as_dict(call.get("function")) or as_dict(call.get("custom")) or call
+        written = function.get("arguments", function.get("input"))
+        yield _make_request(function.get("name"), call.get("id"), written)
+    legacy = as_dict(entry.get("function_call"))
+    if legacy:
+        yield _make_request(legacy.get("name"), None, legacy.get("arguments"))
+
+
+def _make_request(name: Any, call_id: Any, written: Any) -> Request:
+    arguments = parse_arguments(written)
+    return Request(
+        tool=as_text(name) or "unknown",
+        id=as_id(call_id),
+        arguments=arguments.data,
+        raw=arguments.raw,
+    )
+
+
+def _read_result(entry: dict[str, Any], id_key: str, text_key: str) -> Result:
+    output = entry.get(text_key)
+    return Result(
+        text=dump(output) if isinstance(output, dict) else content_text(output),
+        call_id=as_id(entry.get(id_key)),
+        tool=as_text(entry.get("name")),
+        is_error=_read_flag(entry),
+    )
+
+
+def _read_flag(entry: dict[str, Any]) -> bool | None:
+    """What an exporter says of a tool message; an item's own "completed" means delivered only."""
+    flag = as_bool(entry.get("is_error"))
+    if flag is not None:
+        return flag
+    return {"error": True, "success": False}.get(as_text(entry.get("status")) or "")
+
+
+def _read_usage(value: Any) -> Tokens | None:
+    """Usage in either spelling; cached tokens are part of the prompt there and apart here."""
+    usage = as_dict(value)
+    written = _count(usage, "completion_tokens", "output_tokens")
+    prompt = _count(usage, "prompt_tokens", "input_tokens")
+    if not prompt and not written:
+        return None
+    prompt_parts = usage.get("prompt_tokens_details") or usage.get("input_tokens_details")
+    written_parts = usage.get("completion_tokens_details") or usage.get("output_tokens_details")
+    cached = min(_count(as_dict(prompt_parts), "cached_tokens"), prompt)
+    return Tokens(
+        input=prompt - cached,
+        output=written,
+        cache_read=cached,
+        reasoning=_count(as_dict(written_parts), "reasoning_tokens"),
+    )
+
+
+def _count(usage: dict[str, Any], *names: str) -> int:
+    counts = (as_int(usage.get(name)) for name in names)
+    return max(next((count for count in counts if count is not None), 0), 0)

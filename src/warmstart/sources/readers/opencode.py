@@ -1,32 +1,279 @@
-"""opencode: reader to be written."""
+"""opencode: its database, its older folder of JSON files, and what ``opencode export`` prints.
+
+All three hold the same objects: a session, its messages (ordered by creation time, then id, as
+opencode orders them: its ids wrap around every two years) and their parts. A data folder can hold
+the same session in the database and in the folder it was migrated from; the database wins.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
-from warmstart.model import Session
+from warmstart.errors import SourceError
+from warmstart.model import Link, Parent, Session
+from warmstart.sources.assemble import build_session
+from warmstart.sources.fields import (
+    as_dict,
+    as_dicts,
+    as_float,
+    as_id,
+    as_text,
+    parse_time,
+)
+from warmstart.sources.files import parse_json, read_json
 from warmstart.sources.log import ReadLog
-from warmstart.sources.reader import Probe, Unit
+from warmstart.sources.reader import Probe, Unit, file_fingerprint, file_unit
+from warmstart.sources.readers._opencode_messages import ORIGIN, Entry, Transcript
+from warmstart.sources.sqlite import is_database, list_columns, open_database, select_known
+
+TABLES = frozenset({"session", "message", "part"})
+SESSION_COLUMNS = (
+    "id", "parent_id", "directory", "title", "version", "cost", "revert", "time_created",
+    "time_updated",
+)  # fmt: skip
+STORAGE = "storage"
 
 
 class Opencode:
-    """opencode."""
+    """opencode's database, storage folder, data folder, or one exported session."""
 
-    name = "opencode"
+    name = ORIGIN
     title = "opencode"
 
     def recognises(self, probe: Probe) -> bool:
-        """Whether the path holds this format."""
-        del probe
-        return False
+        """By the three tables, the folder layout, or the shape of an export."""
+        if probe.is_folder:
+            return bool(_databases_in(probe.path) or _session_files(_storage_of(probe.path)))
+        return probe.tables >= TABLES or _is_export(probe)
 
     def units(self, path: Path, log: ReadLog) -> Iterator[Unit]:
-        """List what is there."""
-        del path, log
-        return iter(())
+        """One unit per session, oldest first, so that a fork comes after what it repeats."""
+        if not path.is_dir():
+            yield from _list_database(path, log) if is_database(path) else file_unit(path)
+            return
+        listed = set()
+        for database in _databases_in(path):
+            for unit in _list_database(database, log):
+                listed.add(unit.key)
+                yield unit
+        for file in _session_files(_storage_of(path)):
+            if file.stem not in listed:
+                yield Unit(path=file, key=file.stem, fingerprint=_storage_fingerprint(file))
 
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
-        """Read a unit's sessions."""
-        del unit, log
-        return iter(())
+        """The one session of a unit."""
+        if not unit.key:
+            yield _read_export(unit.path, log)
+        elif unit.path.suffix == ".json":
+            yield _read_stored(unit, log)
+        else:
+            yield _read_row(unit, log)
+
+
+def _holds_messages(path: Path) -> bool:
+    try:
+        with open_database(path) as connection:
+            return bool(list_columns(connection, "message"))
+    except SourceError:
+        return False
+
+
+def _databases_in(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.glob("opencode*.db")) if _holds_messages(path)]
+
+
+def _storage_of(folder: Path) -> Path:
+    return folder / STORAGE if (folder / STORAGE).is_dir() else folder
+
+
+def _session_files(storage: Path) -> list[Path]:
+    """``session/<project>/<id>.json``; the oldest versions have ``session/info/<id>.json``."""
+    return sorted(storage.glob("session/*/ses_*.json"))
+
+
+def _is_export(probe: Probe) -> bool:
+    if probe.is_array or len(probe.records) != 1:
+        return False
+    document = probe.records[0]
+    info, messages = as_dict(document.get("info")), document.get("messages")
+    if not isinstance(messages, list) or not as_text(info.get("id")):
+        return False
+    return all("info" in item and "parts" in item for item in as_dicts(messages)) and bool(
+        info.keys() & {"directory", "projectID", "version", "time"}
+    )
+
+
+def _list_database(path: Path, log: ReadLog) -> list[Unit]:
+    with open_database(path) as connection:
+        columns = select_known(connection, "session", SESSION_COLUMNS)
+        rows = connection.execute(f"SELECT {columns} FROM session ORDER BY id").fetchall()
+        counts = [_count_rows(connection, table) for table in ("message", "part")]
+    rows.sort(key=lambda row: parse_time(row["time_created"]) or 0.0)
+    units = []
+    for row in rows:
+        session_id = as_id(row["id"])
+        if session_id is None:
+            log.skip("session without an id", path)
+            continue
+        state = [row["time_updated"], *(count.get(row["id"]) for count in counts)]
+        units.append(Unit(path=path, key=session_id, fingerprint="-".join(map(str, state))))
+    return units
+
+
+def _count_rows(connection: sqlite3.Connection, table: str) -> dict[Any, str]:
+    """How many rows per session and, of messages, when one last changed.
+
+    A part changes in place, but its message is written again when the step is finished; the parts
+    alone are counted, from their index, because reading them is reading the whole database.
+    """
+    changed = "0"
+    if table == "message" and "time_updated" in list_columns(connection, table):
+        changed = "max(time_updated)"
+    rows = connection.execute(
+        f"SELECT session_id, count(*), {changed} FROM {table} GROUP BY session_id"
+    )
+    return {row[0]: f"{row[1]}:{row[2]}" for row in rows}
+
+
+def _storage_fingerprint(session_file: Path) -> str:
+    """Of the session's own file and of its messages, which are written again after their parts."""
+    files = [session_file, *_files_in(_message_folders(session_file))]
+    newest = max(file.stat().st_mtime_ns for file in files)
+    return f"{file_fingerprint(session_file)}-{len(files)}-{newest}"
+
+
+def _read_row(unit: Unit, log: ReadLog) -> Session:
+    with open_database(unit.path) as connection:
+        columns = select_known(connection, "session", SESSION_COLUMNS)
+        row = connection.execute(
+            f"SELECT {columns} FROM session WHERE id = ?", (unit.key,)
+        ).fetchone()
+        entries = _read_entries(connection, unit, log)
+    info = dict(row) if row else {}
+    return _build(unit, _info_of_row(info), entries, log)
+
+
+def _info_of_row(row: dict[str, Any]) -> dict[str, Any]:
+    """A database row under the names the JSON form has."""
+    return row | {
+        "parentID": row.get("parent_id"),
+        "time": {"created": row.get("time_created"), "updated": row.get("time_updated")},
+        "revert": _parse(row.get("revert")),
+    }
+
+
+def _parse(value: Any) -> Any:
+    text = as_text(value)
+    return parse_json(text.encode("utf-8", "replace")) if text else None
+
+
+def _read_entries(connection: sqlite3.Connection, unit: Unit, log: ReadLog) -> list[Entry]:
+    parts: dict[Any, list[dict[str, Any]]] = {}
+    for row in connection.execute(
+        "SELECT id, message_id, data FROM part WHERE session_id = ? ORDER BY id", (unit.key,)
+    ):
+        parts.setdefault(row["message_id"], []).extend(_decode(row, "part", unit.path, log))
+    rows = connection.execute(
+        "SELECT id, data FROM message WHERE session_id = ? ORDER BY id", (unit.key,)
+    )
+    return _in_order(
+        Entry(info, parts.get(row["id"], ()))
+        for row in rows
+        for info in _decode(row, "message", unit.path, log)
+    )
+
+
+def _decode(row: sqlite3.Row, what: str, path: Path, log: ReadLog) -> Iterator[dict[str, Any]]:
+    data = _parse(row["data"])
+    if isinstance(data, dict):
+        yield data | {"id": row["id"]}
+    else:
+        log.skip(f"{what} is no JSON object", path)
+
+
+def _in_order(entries: Iterable[Entry]) -> list[Entry]:
+    def order(entry: Entry) -> tuple[float, str]:
+        created = parse_time(as_dict(entry.info.get("time")).get("created"))
+        return created or 0.0, as_id(entry.info.get("id")) or ""
+
+    return sorted(entries, key=order)
+
+
+def _read_export(path: Path, log: ReadLog) -> Session:
+    document = read_json(path)
+    if not isinstance(document, dict):
+        raise SourceError(f"cannot read {str(path)!r}: no opencode export", path=path)
+    info = as_dict(document.get("info"))
+    messages = document.get("messages")
+    entries = [
+        Entry(as_dict(item.get("info")), list(as_dicts(item.get("parts"))))
+        for item in as_dicts(messages)
+    ]
+    lost = len(messages) - len(entries) if isinstance(messages, list) else 0
+    if lost:
+        log.skip("message is no JSON object", path, count=lost)
+    session_id = as_id(info.get("id")) or path.name.partition(".")[0] or ORIGIN
+    return _build(Unit(path=path, key=session_id), info, entries, log)
+
+
+def _read_stored(unit: Unit, log: ReadLog) -> Session:
+    storage = unit.path.parents[2]
+    entries = []
+    for file in _files_in(_message_folders(unit.path)):
+        for info in _read_object(file, log):
+            folders = (
+                storage / "part" / file.stem,
+                storage / "part" / unit.key / file.stem,
+                storage / "session" / "part" / unit.key / file.stem,
+            )
+            parts = [part for path in _files_in(folders) for part in _read_object(path, log)]
+            entries.append(Entry({"id": file.stem} | info, parts))
+    info = next(_read_object(unit.path, log), {})
+    return _build(unit, info, _in_order(entries), log)
+
+
+def _message_folders(session_file: Path) -> tuple[Path, ...]:
+    storage, session_id = session_file.parents[2], session_file.stem
+    return storage / "message" / session_id, storage / "session" / "message" / session_id
+
+
+def _files_in(folders: Iterable[Path]) -> list[Path]:
+    return [file for folder in folders for file in sorted(folder.glob("*.json"))]
+
+
+def _read_object(path: Path, log: ReadLog) -> Iterator[dict[str, Any]]:
+    try:
+        value = read_json(path)
+    except SourceError:
+        log.skip("file is no JSON", path)
+        return
+    if isinstance(value, dict):
+        yield value
+    else:
+        log.skip("file is JSON but no object", path)
+
+
+def _build(unit: Unit, info: dict[str, Any], entries: Iterable[Entry], log: ReadLog) -> Session:
+    transcript = Transcript(unit.path, log)
+    for entry in entries:
+        transcript.add(entry)
+    transcript.rewind(info.get("revert"))
+    parent = as_id(info.get("parentID"))
+    time = as_dict(info.get("time"))
+    return build_session(
+        ORIGIN,
+        unit.key,
+        transcript.messages,
+        agent_version=as_text(info.get("version")),
+        title=as_text(info.get("title")),
+        project=as_text(info.get("directory")),
+        started_at=parse_time(time.get("created")),
+        ended_at=parse_time(time.get("updated")),
+        parent=Parent(id=f"{ORIGIN}:{parent}", link=Link.SUBAGENT) if parent else None,
+        compactions=tuple(transcript.compactions),
+        cost_usd=as_float(info.get("cost")) or transcript.cost_usd or None,
+        path=str(unit.path),
+    )

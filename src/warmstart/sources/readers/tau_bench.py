@@ -1,32 +1,145 @@
-"""tau-bench: reader to be written."""
+"""tau-bench results: one JSON array of runs, each an OpenAI chat with a simulated user.
+
+The format has no failure field: its tools answer ``Error: ...`` as text, which is the judge's to
+read. A run carries its task and reward, so identity is file, task and trial.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from warmstart.model import Session
+from warmstart.model import Message, Request, Result, Role, Session
+from warmstart.sources.assemble import build_session
+from warmstart.sources.fields import (
+    as_dict,
+    as_dicts,
+    as_float,
+    as_id,
+    as_list,
+    as_text,
+    content_text,
+    parse_arguments,
+)
+from warmstart.sources.files import read_json
 from warmstart.sources.log import ReadLog
-from warmstart.sources.reader import Probe, Unit
+from warmstart.sources.reader import Probe, Unit, file_unit
+
+ENVIRONMENTS = ("airline", "retail")
+ROLES = {
+    "system": Role.SYSTEM,
+    "user": Role.USER,
+    "assistant": Role.ASSISTANT,
+    "tool": Role.TOOL,
+    "function": Role.TOOL,
+}
 
 
 class TauBench:
-    """tau-bench."""
+    """Results files of sierra-research/tau-bench."""
 
     name = "tau_bench"
     title = "tau-bench"
 
     def recognises(self, probe: Probe) -> bool:
-        """Whether the path holds this format."""
-        del probe
-        return False
+        """Whether the document holds runs: a trajectory with the id of its task."""
+        one_document = not probe.is_lines or len(probe.records) == 1
+        return one_document and any(_is_run(record) for record in probe.records)
 
     def units(self, path: Path, log: ReadLog) -> Iterator[Unit]:
-        """List what is there."""
-        del path, log
-        return iter(())
+        """The file, read as a whole."""
+        del log
+        return file_unit(path)
 
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
-        """Read a unit's sessions."""
-        del unit, log
-        return iter(())
+        """One session per run."""
+        document = read_json(unit.path)
+        stem = _stem(unit.path)
+        seen: Counter[str] = Counter()
+        for number, run in enumerate(document if isinstance(document, list) else [document], 1):
+            if not isinstance(run, dict) or not _is_run(run):
+                log.skip("entry is no run", unit.path, number)
+                continue
+            native_id = _native_id(run, stem, number)
+            seen[native_id] += 1
+            if seen[native_id] > 1:
+                native_id = f"{native_id}#{seen[native_id]}"
+            yield build_session(
+                self.name,
+                native_id,
+                list(_read_messages(run, unit.path, log)),
+                task=as_id(run.get("task_id")),
+                reward=_reward(run),
+                project=_environment(stem),
+                path=str(unit.path),
+            )
+
+
+def _is_run(record: dict[str, Any]) -> bool:
+    return isinstance(record.get("traj"), list) and "task_id" in record
+
+
+def _stem(path: Path) -> str:
+    name = path.name
+    for suffix in (".gz", ".zst", ".json"):
+        name = name.removesuffix(suffix)
+    return name or path.name
+
+
+def _native_id(run: dict[str, Any], stem: str, number: int) -> str:
+    task = as_id(run.get("task_id"))
+    if task is None:
+        return f"{stem}:{number}"
+    return f"{stem}/{task}/{as_id(run.get('trial')) or 0}"
+
+
+def _reward(run: dict[str, Any]) -> float | None:
+    reward = as_float(run.get("reward"))
+    if reward is not None:
+        return reward
+    return as_float(as_dict(as_dict(run.get("info")).get("reward_info")).get("reward"))
+
+
+def _environment(stem: str) -> str | None:
+    """The environment, where the file name leaves no doubt; nothing inside the file says it."""
+    named = [name for name in ENVIRONMENTS if name in stem.lower()]
+    return named[0] if len(named) == 1 else None
+
+
+def _read_messages(run: dict[str, Any], path: Path, log: ReadLog) -> Iterator[Message]:
+    for item in as_list(run.get("traj")):
+        entry = as_dict(item)
+        role = ROLES.get(as_text(entry.get("role")) or "")
+        if role is None:
+            log.skip("message without a known role", path)
+        elif role is Role.TOOL:
+            yield Message(role=role, results=(_read_result(entry),))
+        else:
+            yield Message(
+                role=role,
+                text=content_text(entry.get("content")),
+                reasoning=content_text(entry.get("reasoning_content")),
+                requests=tuple(_read_requests(entry)),
+            )
+
+
+def _read_requests(entry: dict[str, Any]) -> Iterator[Request]:
+    for call in as_dicts(entry.get("tool_calls")):
+        function = as_dict(call.get("function"))
+        arguments = parse_arguments(function.get("arguments"))
+        yield Request(
+            tool=as_text(function.get("name")) or "unknown",
+            id=as_id(call.get("id")),
+            arguments=arguments.data,
+            raw=arguments.raw,
+        )
+
+
+def _read_result(entry: dict[str, Any]) -> Result:
+    return Result(
+        text=content_text(entry.get("content")),
+        call_id=as_id(entry.get("tool_call_id")),
+        tool=as_text(entry.get("name")),
+    )

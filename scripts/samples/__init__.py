@@ -1,0 +1,1 @@
+"""The sample sessions: a story in data, and one writer per format."""

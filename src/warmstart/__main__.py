@@ -1,0 +1,5 @@
+"""``python -m warmstart``: the same command as ``warmstart``."""
+
+from warmstart.cli.main import main
+
+main()

@@ -1,0 +1,1 @@
+"""The command line: each command unpacks its options, calls the workspace and prints."""

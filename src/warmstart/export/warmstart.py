@@ -1,0 +1,76 @@
+"""warmstart's own format: everything a Session holds but the file it was read from.
+
+One JSON object per line, ``schema`` first. A field that has its default is left out. Calls point
+into the messages instead of repeating them: ``request`` is an index into the requests of message
+``message``, ``result`` a pair (message, index). ``judged_by`` is the version whose rules gave the
+outcomes; a reader of another version judges anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields
+from typing import Any
+
+from warmstart._version import __version__
+from warmstart.model import Call, Message, Session
+
+SCHEMA = "warmstart.session/1"
+_SEPARATE = frozenset({"messages", "calls", "path"})
+
+
+def export_warmstart(session: Session) -> dict[str, Any]:
+    """A session as one object of the lossless format."""
+    return {
+        "schema": SCHEMA,
+        "judged_by": __version__,
+        **_pack(session),
+        "messages": [_pack(message) for message in session.messages],
+        "calls": _pack_calls(session),
+    }
+
+
+def _pack(item: Any) -> dict[str, Any]:
+    """The fields of a dataclass that differ from their default."""
+    packed: dict[str, Any] = {}
+    for field in fields(item):
+        value = getattr(item, field.name)
+        if field.name in _SEPARATE or _is_default(field, value):
+            continue
+        packed[field.name] = _pack_value(value)
+    return packed
+
+
+def _is_default(field: Any, value: Any) -> bool:
+    if field.default_factory is not MISSING:
+        return bool(value == field.default_factory())
+    return field.default is not MISSING and bool(value == field.default)
+
+
+def _pack_value(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_pack(item) for item in value]
+    return _pack(value) if hasattr(value, "__dataclass_fields__") else value
+
+
+def _pack_calls(session: Session) -> list[dict[str, Any]]:
+    places = {
+        id(result): [where, index]
+        for where, message in enumerate(session.messages)
+        for index, result in enumerate(message.results)
+    }
+    return [_pack_call(call, session.messages, places) for call in session.calls]
+
+
+def _pack_call(
+    call: Call, messages: tuple[Message, ...], places: dict[int, list[int]]
+) -> dict[str, Any]:
+    requests = messages[call.message].requests
+    packed: dict[str, Any] = {
+        "message": call.message,
+        "request": requests.index(call.request),
+        "outcome": _pack(call.outcome),
+    }
+    if call.result is not None:
+        # A reader may have completed a result from elsewhere; such a one is written out.
+        packed["result"] = places.get(id(call.result)) or _pack(call.result)
+    return packed

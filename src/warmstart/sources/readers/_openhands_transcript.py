@@ -1,0 +1,67 @@
+"""An OpenHands conversation as it builds up from its events, whichever language they are in.
+
+A message remembers the events it was made of: a condensation names events, not messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from warmstart.model import Compaction, Fate, Kind, Message, Role
+from warmstart.sources.fields import as_id, as_text, parse_time
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A message, the events it was made of and the model response they belong to."""
+
+    message: Message
+    events: list[str]
+    response: str | None = None
+
+
+@dataclass(slots=True)
+class Transcript:
+    """A conversation as it builds up from its events."""
+
+    entries: list[_Entry] = field(default_factory=list)
+    compactions: list[Compaction] = field(default_factory=list)
+    calls: dict[str, str] = field(default_factory=dict)
+    """Event id -> call id."""
+    answered: set[str] = field(default_factory=set)
+    latest: tuple[str, str] | None = None
+    """Call id and tool of the latest call."""
+    billed: set[str] = field(default_factory=set)
+    """Model responses whose tokens were counted."""
+    state: str | None = None
+    """The last state the harness reported."""
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages, in the order of the events."""
+        return [entry.message for entry in self.entries]
+
+    def add(self, event: dict[str, Any], message: Message, response: str | None = None) -> None:
+        """Append a message made from an event."""
+        stamped = replace(
+            message,
+            native_id=as_id(event.get("id")),
+            timestamp=parse_time(event.get("timestamp")),
+        )
+        self.entries.append(_Entry(stamped, [as_id(event.get("id")) or ""], response))
+
+    def compact(self, event: dict[str, Any], forgets: Callable[[str], bool], summary: str) -> None:
+        """Note a compaction: what it forgot happened, but the model no longer sees it."""
+        for entry in self.entries:
+            if entry.message.fate is Fate.LIVE and all(map(forgets, entry.events)):
+                entry.message = replace(entry.message, fate=Fate.ARCHIVED)
+        self.compactions.append(Compaction(at=len(self.entries)))
+        if summary:
+            self.add(event, Message(role=Role.USER, text=summary, kind=Kind.SUMMARY))
+
+
+def wrap_output(text: str, metadata: dict[str, Any]) -> str:
+    """Output as the model saw it, between the notes the terminal puts around it."""
+    return f"{as_text(metadata.get('prefix')) or ''}{text}{as_text(metadata.get('suffix')) or ''}"

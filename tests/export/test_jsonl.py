@@ -1,0 +1,27 @@
+"""Whatever a foreign file held can be written as one line."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from warmstart.export.jsonl import TOO_DEEP, encode_json, encode_line
+
+
+def test_a_line_ends_with_its_only_line_break() -> None:
+    line = encode_line({"text": "two\nlines"})
+    assert line.count(b"\n") == 1
+    assert line.endswith(b"\n")
+
+
+def test_numbers_beyond_64_bits_and_lone_surrogates_are_written() -> None:
+    assert json.loads(encode_json({"n": 2**70, "s": "\ud83d"})) == {"n": 2**70, "s": "\ud83d"}
+
+
+def test_hostile_nesting_is_cut_and_marked() -> None:
+    value: Any = "end"
+    for _ in range(900):
+        value = {"a": [value]}
+    text = encode_line({"arguments": value, "kept": True})
+    assert TOO_DEEP.encode() in text
+    assert json.loads(text)["kept"] is True
