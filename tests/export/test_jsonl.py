@@ -18,6 +18,11 @@ def test_numbers_beyond_64_bits_and_lone_surrogates_are_written() -> None:
     assert json.loads(encode_json({"n": 2**70, "s": "\ud83d"})) == {"n": 2**70, "s": "\ud83d"}
 
 
+def test_json_for_people_is_indented_either_way() -> None:
+    assert encode_json({"a": 1}, indent=True) == b'{\n  "a": 1\n}'
+    assert encode_json({"a": 2**70}, indent=True).startswith(b'{\n  "a": 1180')
+
+
 def test_hostile_nesting_is_cut_and_marked() -> None:
     value: Any = "end"
     for _ in range(900):

@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from warmstart.model import Fate, Kind, Message, Request, Result, Role, Status, Tokens
 from warmstart.sources.assemble import build_session, join_calls
-
-FIXABLE = pytest.mark.xfail(strict=True, reason="known fault of the shared module")
 
 
 def ask(*calls: tuple[str, str | None], fate: Fate = Fate.LIVE) -> Message:
@@ -75,7 +72,6 @@ def test_a_second_result_of_the_same_call_changes_nothing() -> None:
     assert texts(ask(("t", "1")), reply("a", "1"), reply("b", "1")) == ["a"]
 
 
-@FIXABLE
 def test_an_id_repeated_within_one_message_is_answered_in_order() -> None:
     assert texts(ask(("t", "1"), ("t", "1")), reply("a", "1"), reply("b", "1")) == ["a", "b"]
 
@@ -90,7 +86,6 @@ def test_without_ids_and_names_results_follow_the_order_of_the_calls() -> None:
     assert texts(ask(("a", None), ("b", None)), reply("1"), reply("2")) == ["1", "2"]
 
 
-@FIXABLE
 def test_without_ids_a_call_that_was_given_up_takes_no_later_result() -> None:
     messages = [ask(("t", None)), say("stop, again"), ask(("t", None)), reply("x", tool="t")]
     assert texts(*messages) == [None, "x"]

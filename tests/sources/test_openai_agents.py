@@ -149,24 +149,24 @@ def test_calls_of_other_types_are_kept(
 
 
 @pytest.mark.parametrize(
-    ("item", "text", "is_error"),
+    ("item", "expected"),
     [
         ({"type": "mcp_call", "name": "find", "output": "3 hits", "status": "completed"},
-         "3 hits", False),
-        ({"type": "mcp_call", "name": "find", "error": "no such server"}, "no such server", True),
-        ({"type": "web_search_call", "status": "failed", "action": {"query": "x"}}, "", True),
+         ("3 hits", False)),
+        ({"type": "mcp_call", "name": "find", "error": "no such server"}, ("no such server", True)),
+        ({"type": "web_search_call", "status": "failed", "action": {"query": "x"}}, ("", True)),
         ({"type": "file_search_call", "status": "completed", "results": [{"text": "t"}]},
-         "t", False),
-        ({"type": "mcp_call", "name": "find", "output": {"hits": 3}}, '{"hits":3}', None),
+         ("t", False)),
+        ({"type": "mcp_call", "name": "find", "output": {"hits": 3}}, ('{"hits":3}', None)),
     ],
 )  # fmt: skip
 def test_a_hosted_call_answers_itself(
-    tmp_path: Path, item: Item, text: str, is_error: bool | None
+    tmp_path: Path, item: Item, expected: tuple[str, bool | None]
 ) -> None:
     (session,) = read(make(tmp_path, [item | {"id": "h1"}]))
     result = session.calls[0].result
     assert result is not None
-    assert (result.text, result.is_error) == (text, is_error)
+    assert (result.text, result.is_error) == expected
 
 
 def chunk(stdout: str, stderr: str, **outcome: Any) -> Item:
@@ -174,31 +174,31 @@ def chunk(stdout: str, stderr: str, **outcome: Any) -> Item:
 
 
 @pytest.mark.parametrize(
-    ("chunks", "text", "is_error", "exit_code"),
+    ("chunks", "expected"),
     [
-        ([chunk("ok", "", type="exit", exit_code=0)], "ok", None, 0),
+        ([chunk("ok", "", type="exit", exit_code=0)], ("ok", None, 0)),
         ([chunk("", "no", type="exit", exit_code=2), chunk("ok", "", type="exit", exit_code=0)],
-         "no\nok", None, 2),
-        ([chunk("half", "", type="timeout")], "half", True, None),
+         ("no\nok", None, 2)),
+        ([chunk("half", "", type="timeout")], ("half", True, None)),
     ],
 )  # fmt: skip
 def test_a_shell_says_how_its_commands_ended(
-    tmp_path: Path, chunks: list[Item], text: str, is_error: bool | None, exit_code: int | None
+    tmp_path: Path, chunks: list[Item], expected: tuple[str, bool | None, int | None]
 ) -> None:
     asked = {"type": "shell_call", "call_id": "c", "action": {"commands": ["ls"]}}
     answer = {"type": "shell_call_output", "call_id": "c", "output": chunks}
     (session,) = read(make(tmp_path, [asked, answer]))
     result = session.calls[0].result
     assert result is not None
-    assert (result.text, result.is_error, result.exit_code) == (text, is_error, exit_code)
+    assert (result.text, result.is_error, result.exit_code) == expected
 
 
-@pytest.mark.parametrize(("status", "is_error"), [("completed", False), ("failed", True)])
-def test_a_patch_says_whether_it_applied(tmp_path: Path, status: str, is_error: bool) -> None:
+@pytest.mark.parametrize("status", ["completed", "failed"])
+def test_a_patch_says_whether_it_applied(tmp_path: Path, status: str) -> None:
     asked = {"type": "apply_patch_call", "call_id": "c", "operation": {"path": "a.py"}}
     answer = {"type": "apply_patch_call_output", "call_id": "c", "status": status}
     (session,) = read(make(tmp_path, [asked, answer]))
-    assert session.messages[1].results[0].is_error is is_error
+    assert session.messages[1].results[0].is_error is (status == "failed")
 
 
 def test_a_compaction_item_is_a_compaction(tmp_path: Path) -> None:

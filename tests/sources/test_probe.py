@@ -18,8 +18,6 @@ from warmstart.errors import SourceError
 from warmstart.sources.probe import MAX_RECORDS, probe_path
 from warmstart.sources.reader import Probe
 
-FIXABLE = pytest.mark.xfail(strict=True, reason="known fault of the shared module")
-
 
 def zipped(*names: str) -> bytes:
     buffer = io.BytesIO()
@@ -73,7 +71,6 @@ def test_an_array_gives_its_first_objects(tmp_path: Path) -> None:
     assert (probe.records, probe.is_array, probe.is_lines) == (({"a": 1}, {"b": 2}), True, False)
 
 
-@FIXABLE
 def test_a_document_with_an_object_on_a_line_is_still_a_document(tmp_path: Path) -> None:
     path = write(tmp_path, "a.json", b'{"items": [\n{"n": 1},\n{"n": 2}\n]}\n')
     assert probe_path(path).records == ({"items": [{"n": 1}, {"n": 2}]},)
@@ -96,14 +93,12 @@ def test_a_long_truncated_gzip_is_still_known_by_its_head(tmp_path: Path) -> Non
     assert len(probe_path(path).records) == MAX_RECORDS
 
 
-@FIXABLE
 def test_a_short_truncated_gzip_is_still_known_by_its_head(tmp_path: Path) -> None:
     noise = to_jsonl([{"n": os.urandom(20).hex()} for _ in range(20)])
     path = write(tmp_path, "a.jsonl.gz", gzip.compress(noise)[:-50])
     assert probe_path(path).records
 
 
-@FIXABLE
 def test_a_byte_order_mark_hides_nothing(tmp_path: Path) -> None:
     path = write(tmp_path, "a.jsonl", b"\xef\xbb\xbf" + to_jsonl([{"a": 1}]))
     assert probe_path(path).records == ({"a": 1},)
@@ -115,7 +110,6 @@ def test_a_broken_archive_is_an_error(tmp_path: Path, data: bytes) -> None:
         probe_path(write(tmp_path, "a.eval", data))
 
 
-@FIXABLE
 @pytest.mark.parametrize("old", [b"\x14\x03\x14\x00", "ö.json".encode()])
 def test_an_archive_with_a_broken_index_is_an_error(tmp_path: Path, old: bytes) -> None:
     data = bytearray(zipped("ö.json"))

@@ -27,7 +27,6 @@ from warmstart.sources import (
 from warmstart.sources.assemble import build_session
 
 NOBODY = 65534
-FIXABLE = pytest.mark.xfail(strict=True, reason="known fault of the shared module")
 
 
 def chat(text: str = "hi") -> dict[str, Any]:
@@ -122,7 +121,6 @@ def public_folder() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-@FIXABLE
 def test_files_and_folders_we_may_not_open_are_counted(public_folder: Path) -> None:
     write(public_folder, "secret.jsonl", to_jsonl([chat()])).chmod(0)
     write(public_folder, "closed/chat.jsonl", to_jsonl([chat()])).parent.chmod(0)

@@ -24,7 +24,6 @@ from warmstart.sources.sqlite import (
 )
 
 NOBODY = 65534
-FIXABLE = pytest.mark.xfail(strict=True, reason="known fault of the shared module")
 
 
 def make(path: Path, *, journal: str = "delete") -> sqlite3.Connection:
@@ -110,7 +109,7 @@ def test_a_reader_keeps_the_moment_it_began_in(tmp_path: Path) -> None:
         assert len(rows.fetchall()) == 1
 
 
-@pytest.mark.parametrize("journal", ["delete", pytest.param("wal", marks=FIXABLE)])
+@pytest.mark.parametrize("journal", ["delete", "wal"])
 def test_nothing_is_left_beside_a_database_at_rest(tmp_path: Path, journal: str) -> None:
     path = made(tmp_path / "a.db", journal=journal)
     assert count(path) == 2
@@ -125,7 +124,7 @@ def test_writing_is_refused(tmp_path: Path, statement: str) -> None:
     assert count(path) == 2
 
 
-@pytest.mark.parametrize("journal", ["delete", pytest.param("wal", marks=FIXABLE)])
+@pytest.mark.parametrize("journal", ["delete", "wal"])
 def test_a_database_in_a_folder_we_may_not_write_to_is_read(
     public_folder: Path, journal: str
 ) -> None:
@@ -146,7 +145,6 @@ def test_a_packed_database_is_read_from_a_copy(tmp_path: Path, name: str) -> Non
     assert names_in(path.parent) == [name]
 
 
-@FIXABLE
 def test_a_packed_database_is_known_by_its_bytes_not_by_its_name(tmp_path: Path) -> None:
     packed = gzip.compress(made(tmp_path / "a.db").read_bytes())
     assert count(write(tmp_path, "a.backup", packed)) == 2

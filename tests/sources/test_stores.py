@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 import sqlite3
 import time
@@ -31,8 +33,6 @@ def places(home: Path, **environ: str) -> dict[str, list[Path]]:
 
 
 def claude_line(session: str, **more: Any) -> bytes:
-    import json
-
     record = {
         "type": "user", "parentUuid": None, "uuid": "u1", "sessionId": session, "version": "9.9.9",
         "cwd": "/home/dev/shop", "timestamp": "2026-01-01T00:00:00Z", "isSidechain": False,
@@ -156,6 +156,26 @@ def test_what_cannot_be_read_says_why(tmp_path: Path) -> None:
     (report,) = survey_store(Store(reader="hermes", path=path))
     assert report.problem is not None
     assert report.units == 0
+
+
+def test_a_sample_that_cannot_be_read_is_the_store_s_problem(tmp_path: Path) -> None:
+    path = write_export(tmp_path / "e.jsonl", make_session())
+    path.write_bytes(gzip.compress(path.read_bytes())[:40])
+    (report,) = survey_store(Store(reader="", path=path))
+    assert report.problem is not None
+
+
+def test_a_folder_of_event_files_is_measured_whole(tmp_path: Path) -> None:
+    events = [
+        {"id": "e1", "kind": "MessageEvent", "source": "user", "timestamp": "2026-01-01T00:00:00",
+         "llm_message": {"role": "user", "content": [{"type": "text", "text": "hi"}]}},
+    ]  # fmt: skip
+    store = tmp_path / "conversations"
+    for number, event in enumerate(events):
+        data = json.dumps(event).encode()
+        write(store, f"c1/events/event-{number:05}-e1.json", data)
+    (report,) = survey_store(Store(reader="openhands", path=store, folders=(store,)))
+    assert (report.reader, report.units, report.bytes > 50) == ("openhands", 1, True)
 
 
 def test_a_database_s_schema_version_stands_for_the_agent_s(tmp_path: Path) -> None:

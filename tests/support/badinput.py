@@ -20,7 +20,7 @@ from warmstart.sources import Reader, ReadLog
 
 DEEP: Any = None
 for _ in range(60):
-    DEEP = [DEEP] if _ % 2 else {"text": DEEP, "content": DEEP}
+    DEEP = [DEEP] if _ % 2 else {"content" if _ % 4 else "text": DEEP}
 
 ODD_VALUES = (
     None, True, False, 0, -1, 2**70, 1.5, 1e308, "", "x", "\x00", "é" * 50, "{", '{"a": 1}', "[]",

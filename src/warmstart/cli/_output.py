@@ -21,6 +21,7 @@ from warmstart.export.jsonl import encode_json
 from warmstart.sources import ReadLog
 
 PIPE_WIDTH = 120
+MIN_WIDTH = 8
 MIN_LAST_WIDTH = 12
 GAP = "  "
 PATIENCE_SECONDS = 1.0
@@ -37,7 +38,10 @@ def open_console(*, stderr: bool = False) -> Console:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column of a table; the last one takes the room that is left."""
+    """A column of a table; the last one takes the room that is left.
+
+    Only a column with a ``max_width`` is ever cut.
+    """
 
     name: str
     max_width: int | None = None
@@ -69,17 +73,19 @@ def print_table(
 
 
 def _squeeze(columns: Sequence[Column], natural: Sequence[int], available: int) -> list[int]:
-    """Widths that fit; if all are at their limit, the widest gives way to the last."""
+    """Widths that fit: where there is too little room, the widest columns give way to the last."""
     widths = [
         min(width, column.max_width or width)
         for width, column in zip(natural, columns, strict=True)
     ]
     room = available - sum(widths[:-1]) - len(GAP) * (len(widths) - 1)
-    if room < MIN_LAST_WIDTH:
-        widest = max(range(len(widths) - 1), key=widths.__getitem__)
-        given = min(MIN_LAST_WIDTH - room, widths[widest] - MIN_LAST_WIDTH)
-        widths[widest] -= max(given, 0)
-        room += max(given, 0)
+    elastic = [index for index, column in enumerate(columns[:-1]) if column.max_width]
+    while elastic and room < MIN_LAST_WIDTH:
+        widest = max(elastic, key=widths.__getitem__)
+        if widths[widest] <= MIN_WIDTH:
+            break
+        widths[widest] -= 1
+        room += 1
     widths[-1] = min(widths[-1], max(room, MIN_LAST_WIDTH))
     return widths
 

@@ -1,12 +1,13 @@
 """Messages to a session: results joined to their calls, each call judged, totals filled in.
 
-A result belongs to the latest call of its id that has none yet, however far back; without ids,
-to the earliest open call of the same tool. A call that never gets one stays unanswered.
+A result belongs to a call of its id that has none yet, however far back; without ids, to one of
+the same tool. Of several, the latest batch is answered first, in the order it was asked. A call
+that never gets a result stays unanswered.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -62,47 +63,63 @@ def _open_requests(messages: Sequence[Message]) -> list[tuple[int, Request]]:
     ]
 
 
+class _Waiting:
+    """Calls without a result yet: the latest batch is answered first, in its own order.
+
+    A batch is what was asked before anything else was said, so a call that was given up does not
+    take the result of one asked after it.
+    """
+
+    __slots__ = ("_by_key",)
+
+    def __init__(self) -> None:
+        self._by_key: dict[tuple[str, str], list[tuple[int, deque[int]]]] = {}
+
+    def add(self, request: Request, batch: int, index: int) -> None:
+        """A call was asked."""
+        key = ("tool", request.tool) if request.id is None else ("id", request.id)
+        batches = self._by_key.setdefault(key, [])
+        if not batches or batches[-1][0] != batch:
+            batches.append((batch, deque()))
+        batches[-1][1].append(index)
+
+    def take(self, result: Result) -> int | None:
+        """The index of the call a result answers."""
+        if result.call_id is not None:
+            return self._take(("id", result.call_id))
+        if result.tool is not None:
+            return self._take(("tool", result.tool))
+        unnamed = [key for key, batches in self._by_key.items() if key[0] == "tool" and batches]
+        latest = max(unnamed, key=lambda key: self._by_key[key][-1][0], default=None)
+        return None if latest is None else self._take(latest)
+
+    def _take(self, key: tuple[str, str]) -> int | None:
+        batches = self._by_key.get(key)
+        if not batches:
+            return None
+        latest = batches[-1][1]
+        index = latest.popleft()
+        if not latest:
+            batches.pop()
+        return index
+
+
 def _match_results(
     messages: Sequence[Message], asked: Sequence[tuple[int, Request]]
 ) -> dict[int, Result]:
-    waiting = iter(asked)
-    upcoming = next(waiting, None)
-    index = 0
-    by_id: dict[str, list[int]] = defaultdict(list)
-    without_id: deque[int] = deque()
+    waiting = _Waiting()
     answers: dict[int, Result] = {}
+    batch = upcoming = 0
     for where, message in enumerate(messages):
-        while upcoming is not None and upcoming[0] <= where:
-            request = upcoming[1]
-            if request.id is None:
-                without_id.append(index)
-            else:
-                by_id[request.id].append(index)
-            index += 1
-            upcoming = next(waiting, None)
-        if not message.counts:
-            continue
-        for result in message.results:
-            match = _take(result, by_id, without_id, asked)
+        batch += not message.requests
+        while upcoming < len(asked) and asked[upcoming][0] <= where:
+            waiting.add(asked[upcoming][1], batch, upcoming)
+            upcoming += 1
+        for result in message.results if message.counts else ():
+            match = waiting.take(result)
             if match is not None:
                 answers[match] = result
     return answers
-
-
-def _take(
-    result: Result,
-    by_id: dict[str, list[int]],
-    without_id: deque[int],
-    asked: Sequence[tuple[int, Request]],
-) -> int | None:
-    if result.call_id is not None:
-        waiting = by_id.get(result.call_id)
-        return waiting.pop() if waiting else None
-    for index in without_id:
-        if result.tool is None or asked[index][1].tool == result.tool:
-            without_id.remove(index)
-            return index
-    return None
 
 
 def _main_model(messages: Sequence[Message]) -> str | None:

@@ -63,7 +63,7 @@ def as_int(value: Any) -> int | None:
         return value
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    if isinstance(value, str) and value.lstrip("-").isdecimal() and len(value) < 20:
+    if isinstance(value, str) and value.removeprefix("-").isdecimal() and len(value) < 20:
         return int(value)
     return None
 
@@ -86,7 +86,7 @@ def as_bool(value: Any) -> bool | None:
 
 def parse_time(value: Any) -> float | None:
     """Seconds since the epoch from ISO 8601, seconds or milliseconds; naive times are UTC."""
-    number = as_float(value)
+    number = as_float(as_int(value) if isinstance(value, str) else value)
     if number is not None:
         seconds = number / 1000 if number > _MILLISECONDS_FROM else number
         return seconds if 0 < seconds <= _MAX_SECONDS else None
@@ -96,7 +96,7 @@ def parse_time(value: Any) -> float | None:
         moment = datetime.fromisoformat(value)
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
-        return moment.timestamp()
+        return max(moment.timestamp(), 0.0) or None
     except (ValueError, OverflowError):
         return None
 
@@ -151,7 +151,11 @@ def dump(value: Any) -> str:
     try:
         return orjson.dumps(value).decode()
     except (TypeError, ValueError):  # too deep, or a number beyond 64 bits
+        pass
+    try:
         return repr(value)[:10_000]
+    except RecursionError:
+        return f"[{type(value).__name__} nested too deeply]"
 
 
 def parse_tokens(value: Any, names: Mapping[str, str]) -> Tokens | None:

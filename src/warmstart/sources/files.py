@@ -24,6 +24,7 @@ MAX_LINE_BYTES = 64 * 1024 * 1024
 MAX_DOCUMENT_BYTES = 1024 * 1024 * 1024
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _NO_JSON = object()
 
 
@@ -83,8 +84,15 @@ def unreadable(path: Path, error: BaseException) -> SourceError:
 
 def read_head(path: Path, size: int = 65536) -> bytes:
     """The first uncompressed bytes; whatever could be unpacked of a broken stream."""
-    with open_bytes(path) as file:
-        return file.read(size)
+    data = bytearray()
+    try:
+        with open_bytes(path) as file:
+            while len(data) < size and (chunk := file.read(min(512, size - len(data)))):
+                data += chunk
+    except SourceError:
+        if not data:
+            raise
+    return bytes(data)
 
 
 def parse_json(data: bytes) -> Any:
@@ -93,12 +101,13 @@ def parse_json(data: bytes) -> Any:
     orjson is strict; Python's own parser takes over for what agents nevertheless write: lone
     surrogates (a JavaScript string cut in the middle of an emoji), NaN, broken UTF-8.
     """
+    data = data.removeprefix(BYTE_ORDER_MARK)
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
         pass
     try:
-        return json.loads(data.decode("utf-8", "replace"), object_hook=_scrub_object)
+        return _scrub(json.loads(data.decode("utf-8", "replace"), object_hook=_scrub_object))
     except (ValueError, RecursionError):
         return _NO_JSON
 

@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from warmstart.errors import SourceError
-from warmstart.sources.files import open_bytes, parse_json, read_json, read_lines
+from warmstart.sources.files import (
+    BYTE_ORDER_MARK,
+    parse_json,
+    read_head,
+    read_json,
+    read_lines,
+    unreadable,
+)
 from warmstart.sources.log import ReadLog
 from warmstart.sources.reader import Probe
 from warmstart.sources.sqlite import is_database, list_tables, open_database
@@ -28,11 +35,11 @@ def probe_path(path: Path) -> Probe:
         if is_database(path):
             with open_database(path) as connection:
                 return Probe(path=path, tables=list_tables(connection))
-        if _first_bytes(path, 4) == b"PK\x03\x04":
+        if read_head(path, 4) == b"PK\x03\x04":
             with zipfile.ZipFile(path) as archive:
                 return Probe(path=path, members=frozenset(archive.namelist()))
-    except (OSError, zipfile.BadZipFile) as error:
-        raise SourceError(f"cannot read {str(path)!r}: {error}", path=path) from error
+    except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+        raise unreadable(path, error) from error
     return _probe_json(path)
 
 
@@ -43,25 +50,24 @@ def _names_in(folder: Path) -> frozenset[str]:
         raise SourceError(f"cannot read {str(folder)!r}: {error.strerror}", path=folder) from error
 
 
-def _first_bytes(path: Path, size: int) -> bytes:
-    with open_bytes(path) as file:
-        return file.read(size)
-
-
 def _probe_json(path: Path) -> Probe:
     """JSONL if lines parse one by one, else one document."""
-    head = _first_bytes(path, 4096).lstrip()
+    head = read_head(path, 4096).removeprefix(BYTE_ORDER_MARK).lstrip()
     if head[:1] == b"[":
         return _probe_document(path)
     if head[:1] != b"{":
         return Probe(path=path)
-    records = _first_records(path)
-    if records:
+    records, all_good = _first_records(path)
+    if records and all_good:
         return Probe(path=path, records=records, is_lines=True)
-    return _probe_document(path)
+    # An object on a line of its own may also be part of a document that is laid out so.
+    document = _probe_document(path)
+    if document.records or not records:
+        return document
+    return Probe(path=path, records=records, is_lines=True)
 
 
-def _first_records(path: Path) -> tuple[dict[str, Any], ...]:
+def _first_records(path: Path) -> tuple[tuple[dict[str, Any], ...], bool]:
     records: list[dict[str, Any]] = []
     bad = 0
     for _, line, _ in read_lines(path, ReadLog()):
@@ -72,7 +78,7 @@ def _first_records(path: Path) -> tuple[dict[str, Any], ...]:
             bad += 1
         if len(records) >= MAX_RECORDS or bad >= MAX_BAD_LINES:
             break
-    return tuple(records)
+    return tuple(records), bad == 0
 
 
 def _probe_document(path: Path) -> Probe:

@@ -16,9 +16,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 from warmstart.errors import SourceError
-from warmstart.sources.files import GZIP_MAGIC, ZSTD_MAGIC, open_bytes
+from warmstart.sources.files import GZIP_MAGIC, ZSTD_MAGIC, open_bytes, unreadable
 
 BUSY_TIMEOUT_SECONDS = 5.0
+DATABASE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
 
 
 @contextmanager
@@ -41,22 +42,29 @@ def open_database(path: Path) -> Iterator[sqlite3.Connection]:
 
 def _connect(path: Path) -> sqlite3.Connection:
     uri = f"file:{quote(str(path.resolve()))}?mode=ro"
+    if not _wal_of(path).exists() and _is_wal_mode(path):
+        # With no -wal beside it there is no writer and the file alone is the whole truth; opened
+        # any other way, SQLite would leave a -wal and a -shm behind, or fail where it may not.
+        uri += "&immutable=1"
     connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_SECONDS)
-    connection.row_factory = sqlite3.Row
-    connection.text_factory = lambda data: data.decode("utf-8", "replace")
     try:
-        connection.execute("PRAGMA query_only = 1")
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError as error:
-        connection.close()
-        if "unable to open" not in str(error) or _wal_of(path).exists():
-            raise
-        # A WAL database in a folder we may not write to has no -shm to join; with no -wal beside
-        # it there is no writer either, so the file alone is the whole truth.
-        connection = sqlite3.connect(f"{uri}&immutable=1", uri=True)
         connection.row_factory = sqlite3.Row
         connection.text_factory = lambda data: data.decode("utf-8", "replace")
+        connection.execute("PRAGMA query_only = 1")
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.Error:
+        connection.close()
+        raise
     return connection
+
+
+def _is_wal_mode(path: Path) -> bool:
+    """By its header; a live owner in WAL mode always has a -wal, so this opens nothing in use."""
+    try:
+        with path.open("rb") as file:
+            return file.read(20)[18:] == b"\x02\x02"
+    except OSError:
+        return False
 
 
 def _wal_of(path: Path) -> Path:
@@ -69,7 +77,7 @@ def _is_busy(error: sqlite3.Error) -> bool:
 
 @contextmanager
 def _plain_file(path: Path) -> Iterator[Path]:
-    if path.suffix not in (".gz", ".zst"):
+    if not _is_packed(path):
         yield path
         return
     with tempfile.TemporaryDirectory(prefix="warmstart-") as folder:
@@ -79,13 +87,23 @@ def _plain_file(path: Path) -> Iterator[Path]:
         yield copy
 
 
+def _is_packed(path: Path) -> bool:
+    if _wal_of(path).exists() or path.suffix in DATABASE_SUFFIXES:
+        return False
+    try:
+        with path.open("rb") as file:
+            return file.read(4).startswith((GZIP_MAGIC, ZSTD_MAGIC))
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
 def is_database(path: Path) -> bool:
     """Whether the file is an SQLite database (compressed or not), judged by its first bytes.
 
     Only files without a ``-wal`` beside them are opened directly; a live database always has one
     or is found by its name.
     """
-    if _wal_of(path).exists() or path.suffix in (".db", ".sqlite", ".sqlite3"):
+    if _wal_of(path).exists() or path.suffix in DATABASE_SUFFIXES:
         return True
     with path.open("rb") as file:
         head = file.read(16)

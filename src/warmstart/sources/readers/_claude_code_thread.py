@@ -11,7 +11,6 @@ nothing is looked at twice.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 from warmstart.model import Compaction, Fate, Kind, Message, Request, Result, Role, Status, Tokens
@@ -25,6 +24,7 @@ from warmstart.sources.fields import (
     parse_arguments,
     parse_time,
 )
+from warmstart.sources.readers._claude_code_chain import Chain
 
 SYNTHETIC_MODEL = "<synthetic>"
 """In place of a model where Claude Code itself wrote the answer: notes about API errors."""
@@ -40,7 +40,6 @@ STOPPED = frozenset({"interrupted", "cancelled"})
 """Values of ``toolDenialKind`` that are no denial."""
 SHORT_ID = 16
 """Ids shorter than this were made by a script, and unrelated files have the same ones."""
-_UNSEEN = object()
 
 
 class Draft:
@@ -119,25 +118,11 @@ class Thread:
     def __init__(self) -> None:
         self.drafts: list[Draft] = []
         self.compactions: list[Compaction] = []
-        self.lines: dict[str, Any] = {}
-        """Message lines in file order: ``uuid`` to its parent's."""
-        self.notes: dict[str, Any] = {}
-        """The same for the lines between them that carry no message."""
-        self._prompts: dict[str | None, list[str]] = {}
-        """Lines in which the user speaks, by the message they follow."""
+        self.chain = Chain()
         self._replies: dict[tuple[str, str | None], Draft] = {}
         """The last draft of each answer, by ``message.id`` and request."""
         self._turn = 0
         self._summary_due = False
-
-    def is_repeat(self, uuid: str | None, parent: Any) -> bool:
-        """Chain a message line to its parent; True where the file already had this very line."""
-        if uuid is None:
-            return False
-        if self.lines.get(uuid, _UNSEEN) == parent:
-            return True
-        self.lines[uuid] = parent
-        return False
 
     def add_user(self, data: dict[str, Any], content: Any, uuid: str | None) -> None:
         """A user line: what the user said, what the harness added, and results, in any mixture."""
@@ -153,9 +138,8 @@ class Thread:
                 texts = self._add_marked(data, texts, uuid)
             if texts:
                 self.add_text(data, "\n".join(texts), uuid, kind)
-                if kind is Kind.TURN and uuid is not None and not results:
-                    anchor = self._anchor(self.lines.get(uuid))
-                    self._prompts.setdefault(anchor, []).append(uuid)
+                if kind is Kind.TURN and not results:
+                    self.chain.add_prompt(uuid)
 
     def _add_marked(self, data: dict[str, Any], texts: list[str], uuid: str | None) -> list[str]:
         """Add what the harness put between the user's words; returns the user's own."""
@@ -233,56 +217,11 @@ class Thread:
                 draft.fate = Fate.ARCHIVED
 
     def mark_rewound(self) -> None:
-        """Mark the branches that the user left by going back to an earlier prompt."""
-        rivals = [prompts for prompts in self._prompts.items() if len(prompts[1]) > 1]
-        if not rivals:
-            return
-        order = list(self.lines)
-        place = {uuid: index for index, uuid in enumerate(order)}
-        live = self._line_of_descent(order[-1])
-        gone: set[str] = set()
-        for anchor, prompts in rivals:
-            if prompts[-1] in live:
-                for start, end in pairwise(prompts):
-                    branch = self._abandoned(order[place[start] :], place[end] - place[start])
-                    # Without a parent in common there must at least be a branch to leave.
-                    if anchor is not None or len(branch) > 1:
-                        gone |= branch
-        for draft in self.drafts:
+        """Mark what the user took back."""
+        gone = self.chain.find_abandoned()
+        for draft in self.drafts if gone else ():
             if draft.line in gone:
                 draft.fate = Fate.REWOUND
-
-    def _anchor(self, uuid: Any) -> str | None:
-        """The nearest message at or above a line."""
-        seen = set()
-        while isinstance(uuid, str):
-            if uuid in seen or uuid not in self.notes:
-                return uuid
-            seen.add(uuid)
-            uuid = self.notes[uuid]
-        return None
-
-    def _line_of_descent(self, uuid: str | None) -> set[str | None]:
-        found: set[str | None] = set()
-        while uuid is not None and uuid not in found:
-            found.add(uuid)
-            uuid = self._anchor(self.lines.get(uuid))
-        return found
-
-    def _abandoned(self, order: list[str], length: int) -> set[str]:
-        """The first ``length`` lines, if they all descend from the first and nothing later does.
-
-        A side line that is still being written to is no rewind: two processes may have resumed
-        the same session.
-        """
-        branch = {order[0]} if length > 0 else set()
-        for place, uuid in enumerate(order[1:], 1):
-            descends = self._anchor(self.lines[uuid]) in branch
-            if descends is not (place < length):
-                return set()
-            if descends:
-                branch.add(uuid)
-        return branch
 
 
 def _join(before: str, more: str) -> str:

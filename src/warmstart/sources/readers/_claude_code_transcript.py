@@ -61,10 +61,9 @@ class Transcript:
         if data.get("isSidechain") is True and not self._is_agent:
             thread = self._side_thread(data, uuid)
         if not isinstance(message, dict):
-            if uuid is not None:
-                thread.notes[uuid] = parent
+            thread.chain.add_note(uuid, parent)
             self._add_note(data, thread, uuid, number)
-        elif thread.is_repeat(uuid, parent):
+        elif not thread.chain.add_line(uuid, parent):
             self._log.skip("line repeated in its file", self._path, number)
         elif _is_reply(data, message):
             if nameless := thread.add_reply(data, message, uuid):
@@ -162,7 +161,7 @@ class Transcript:
 
     def _find_title(self) -> str | None:
         """The best title; the last of its kind. Summaries may be of other sessions."""
-        known = self._main.lines
+        known = self._main.chain.lines
         own = [
             (rank, place, title)
             for place, (rank, title, leaf) in enumerate(self._titles)
@@ -171,25 +170,30 @@ class Transcript:
         return max(own)[2] if own else None
 
     def _settle(self, thread: Thread, own: str | None) -> str | None:
-        """Decide what became of each message; returns the session this one was copied from.
+        """Decide what became of each message; returns the session this one was copied from."""
+        thread.mark_rewound()
+        source = self._mark_copies(thread, own)
+        _settle_results(thread)
+        thread.mark_archived()
+        return source if source != own else None
+
+    def _mark_copies(self, thread: Thread, own: str | None) -> str | None:
+        """Mark what counts elsewhere.
 
         A copy that is known as one by its own line is not remembered: its original may be read
         after it, and has to count.
         """
-        thread.mark_rewound()
-        has_own = own is not None and any(draft.session == own for draft in thread.drafts)
+        if own not in [draft.session for draft in thread.drafts]:
+            own = None
         source: str | None = None
         for draft in thread.drafts:
-            session = draft.session
-            is_foreign = has_own and session != own and isinstance(session, str)
-            if draft.forked or is_foreign:
+            session = as_text(draft.session)
+            if draft.forked or (own and session and session != own):
                 draft.fate = Fate.COPIED
-                source = as_text(session) or source
-            elif draft.key is not None and not self._log.first_sight(ORIGIN, draft.key):
+                source = session or source
+            elif draft.key and not self._log.first_sight(ORIGIN, draft.key):
                 draft.fate = Fate.COPIED
-        _settle_results(thread)
-        thread.mark_archived()
-        return source if source != own else None
+        return source
 
     def _build(
         self, thread: Thread, native_id: str, parent: Parent | None, title: str | None = None
