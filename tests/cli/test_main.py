@@ -9,13 +9,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import Result
 
 from support.badinput import write
 from support.sessions import make_session, write_export
 from warmstart import __version__
-from warmstart.cli.main import COMMANDS
+from warmstart.cli.main import COMMANDS, cli, main
 
 Run = Callable[..., Result]
 HEAVY = ("rich", "orjson", "sqlite3", "warmstart.sources", "warmstart.model", "platformdirs")
@@ -51,6 +52,23 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
 def test_help_names_every_command(run: Run) -> None:
     shown = run("--help").output
     assert all(name in shown and entry.help in shown for name, entry in COMMANDS.items())
+
+
+def test_every_command_can_be_loaded() -> None:
+    context = click.Context(cli)
+    names = cli.list_commands(context)
+    assert [cli.get_command(context, name).name for name in names] == names  # type: ignore[union-attr]
+    assert cli.get_command(context, "nonsense") is None
+
+
+def test_the_entry_point_runs_the_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["warmstart", "--version"])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 0
+    assert __version__ in capsys.readouterr().out
 
 
 def test_the_module_is_the_command() -> None:
@@ -99,10 +117,13 @@ def test_an_error_shows_foreign_text_harmlessly(run: Run, tmp_path: Path) -> Non
     assert "\x1b" not in result.stderr
 
 
-def test_a_reader_that_goes_away_ends_the_command_quietly(tmp_path: Path) -> None:
-    many = [make_session(f"session-{n:05}", title="x" * 180) for n in range(600)]
+@pytest.mark.parametrize("command", [["export"], ["list", "--all"]])
+def test_a_reader_that_goes_away_ends_the_command_quietly(
+    tmp_path: Path, command: list[str]
+) -> None:
+    many = [make_session(f"session-{n:05}", title="x" * 180) for n in range(6000)]
     path = write_export(tmp_path / "e.jsonl", *many)
-    with start("sessions", "export", path) as process:
+    with start("sessions", *command, path) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.read(1)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import sys
-
-import pytest
+from typing import TYPE_CHECKING
 
 from warmstart.cli import _output
+
+if TYPE_CHECKING:
+    import pytest
 
 
 class Terminal(io.StringIO):

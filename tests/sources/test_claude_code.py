@@ -211,6 +211,8 @@ def test_results_words_and_reminders_of_one_line_are_told_apart(tmp_path: Path) 
          ("Also lint.", "turn")),
         ({"type": "queued_command", "prompt": "Job done.", "commandMode": "task-notification"},
          ("Job done.", "injected")),
+        ({"type": "queued_command", "prompt": "<task-notification>"},
+         ("<task-notification>", "injected")),
         ({"type": "queued_command", "prompt": None}, None),
         ({"type": "hook_success", "content": ""}, None),
         ({"type": "hook_system_message", "content": "For your eyes only."}, None),
@@ -467,6 +469,16 @@ def test_a_subagents_file_belongs_to_the_session_of_its_folder(tmp_path: Path) -
     assert session.native_id == f"{SESSION}:agent-ab12"
     assert session.parent == Parent(id=f"claude_code:{SESSION}", link=Link.SUBAGENT)
     assert (session.title, len(session.calls), log.total) == ("Find the config", 1, 0)
+
+
+def test_a_folder_that_only_happens_to_be_named_so_owns_nothing(tmp_path: Path) -> None:
+    path = save(tmp_path, AGENT, "notes/subagents/agent-ab12.jsonl")
+    assert read_all(READER, path)[0][0].native_id == f"{SESSION}:agent-ab12"
+
+
+def test_a_line_without_a_working_folder_leaves_it_to_the_next(tmp_path: Path) -> None:
+    first = {key: value for key, value in TALK[1].items() if key != "cwd"}
+    assert read_one(tmp_path, [first, said("u2", "u1", "Go.")]).project == "/home/dev/shop"
 
 
 def test_a_subagents_subagent_has_it_for_a_parent(tmp_path: Path) -> None:

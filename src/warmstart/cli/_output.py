@@ -29,11 +29,18 @@ PATIENCE_SECONDS = 1.0
 _Item = TypeVar("_Item")
 
 
+class _Console(Console):
+    """Leaves a closed pipe to the command, which knows the exit code for it."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def open_console(*, stderr: bool = False) -> Console:
     """A console that never interprets what it prints."""
     stream = sys.stderr if stderr else sys.stdout
     wide = None if stream.isatty() or os.environ.get("COLUMNS") else PIPE_WIDTH
-    return Console(file=stream, width=wide, markup=False, highlight=False, emoji=False)
+    return _Console(file=stream, width=wide, markup=False, highlight=False, emoji=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

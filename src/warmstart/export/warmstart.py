@@ -9,6 +9,7 @@ outcomes; a reader of another version judges anew.
 from __future__ import annotations
 
 from dataclasses import MISSING, fields
+from functools import cache
 from typing import Any
 
 from warmstart._version import __version__
@@ -32,18 +33,24 @@ def export_warmstart(session: Session) -> dict[str, Any]:
 def _pack(item: Any) -> dict[str, Any]:
     """The fields of a dataclass that differ from their default."""
     packed: dict[str, Any] = {}
-    for field in fields(item):
-        value = getattr(item, field.name)
-        if field.name in _SEPARATE or _is_default(field, value):
-            continue
-        packed[field.name] = _pack_value(value)
+    for name, default in _list_defaults(item.__class__):
+        value = getattr(item, name)
+        if value is not default and value != default:
+            packed[name] = _pack_value(value)
     return packed
 
 
-def _is_default(field: Any, value: Any) -> bool:
-    if field.default_factory is not MISSING:
-        return bool(value == field.default_factory())
-    return field.default is not MISSING and bool(value == field.default)
+@cache
+def _list_defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
+    """The fields of a dataclass to write, each with its default (``MISSING`` if it has none)."""
+    return tuple(
+        (
+            field.name,
+            field.default if field.default_factory is MISSING else field.default_factory(),
+        )
+        for field in fields(kind)
+        if field.name not in _SEPARATE
+    )
 
 
 def _pack_value(value: Any) -> Any:

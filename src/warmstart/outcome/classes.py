@@ -127,8 +127,8 @@ _TEST_RANK = list(_PHRASES).index(ErrorClass.TEST_FAILURE)
 def _match(text: str) -> ErrorClass | None:
     """The first class, in order, one of whose phrases occurs."""
     best = _LAST
-    for word in _BY_FIRST_WORD.keys() & set(_WORD.findall(text)):
-        for phrase in _BY_FIRST_WORD[word]:
+    for word in _WORD.findall(text):
+        for phrase in _BY_FIRST_WORD.get(word, ()):
             if phrase.rank < best.rank and phrase.text in text:
                 best = phrase
     if best.rank > _TEST_RANK and _FAILED_COUNT.search(text):

@@ -142,12 +142,14 @@ def _was_caught(lines: list[str]) -> bool:
 
 def _ends_in_exception(output: Output, *, masked: bool) -> bool:
     """The last line is an exception's, with no traceback shown."""
-    return not masked and bool(_EXCEPTION.match(output.final))
+    del masked
+    return bool(_EXCEPTION.match(output.final))
 
 
 def _ends_in_stack(output: Output, *, masked: bool) -> bool:
     """The last line is a frame of a stack trace (JavaScript, Java, Ruby)."""
-    return not masked and bool(_FRAME.match(output.final))
+    del masked
+    return bool(_FRAME.match(output.final))
 
 
 def _closes_with_error(output: Output, *, masked: bool) -> bool:
@@ -171,8 +173,8 @@ def _opens_with_error(output: Output, *, masked: bool) -> bool:
 
 def _closes_with_diagnostic(output: Output, *, masked: bool) -> bool:
     """The last line points at a place in a source file, as compilers and linters do."""
-    final = output.final
-    return not masked and bool(_DIAGNOSTIC.match(final)) and "warning" not in final.lower()
+    del masked
+    return bool(_DIAGNOSTIC.match(output.final)) and "warning" not in output.final.lower()
 
 
 def _reports_failed_exit(output: Output, *, masked: bool) -> bool:
@@ -190,12 +192,14 @@ def _summary_counts_failures(output: Output, *, masked: bool) -> bool:
 
 def _checks_fail(output: Output, *, masked: bool) -> bool:
     """A table of checks (``gh pr checks``) with a failed one."""
-    return not masked and ("\tfail\t" in output.tail or "\tfail\t" in output.head)
+    del masked
+    return "\tfail\t" in output.tail or "\tfail\t" in output.head
 
 
 def _version_control_refuses(output: Output, *, masked: bool) -> bool:
     """A merge, rebase or push stopped half-way."""
-    return not masked and bool(_CONFLICT.search("\n".join(output.last_lines)))
+    del masked
+    return bool(_CONFLICT.search("\n".join(output.last_lines)))
 
 
 class Complaint(NamedTuple):
@@ -204,6 +208,8 @@ class Complaint(NamedTuple):
     name: str
     words: tuple[str, ...]
     test: Callable[..., bool]
+    if_masked: bool = True
+    """Whether it is sure enough to overrule a zero exit."""
 
 
 _SHELL_WORDS = ("sh:", "(eval)", "-c: line")
@@ -213,24 +219,28 @@ _RULES = (
     Complaint(
         "ends_in_traceback", ("Traceback", '  File "', "Error", "Exception"), _ends_in_traceback
     ),
-    Complaint("ends_in_stack", (), _ends_in_stack),
-    Complaint("ends_in_exception", (), _ends_in_exception),
+    Complaint("ends_in_stack", (), _ends_in_stack, if_masked=False),
+    Complaint("ends_in_exception", (), _ends_in_exception, if_masked=False),
     Complaint("closes_with_error", (), _closes_with_error),
     Complaint("opens_with_error", (), _opens_with_error),
-    Complaint("closes_with_diagnostic", (), _closes_with_diagnostic),
+    Complaint("closes_with_diagnostic", (), _closes_with_diagnostic, if_masked=False),
     Complaint("reports_failed_exit", ("xit", "LIFECYCLE", "ailed", "***"), _reports_failed_exit),
     Complaint(
         "summary_counts_failures",
         _FAILURE_WORDS,
         _summary_counts_failures,
     ),
-    Complaint("checks_fail", ("\tfail\t", "\tpass\t", "\tpending\t"), _checks_fail),
+    Complaint(
+        "checks_fail", ("\tfail\t", "\tpass\t", "\tpending\t"), _checks_fail, if_masked=False
+    ),
     Complaint(
         "version_control_refuses",
         ("CONFLICT", "merge", "apply", "Aborting", "rejected", "ignored"),
         _version_control_refuses,
+        if_masked=False,
     ),
 )
+_MASKED_RULES = tuple(rule for rule in _RULES if rule.if_masked)
 _NEAR_CHARS = 400
 _BY_SHELL = frozenset({"shell_refuses", "shell_complains"})
 _BY_FETCHERS = _BY_SHELL | {"opens_with_error", "checks_fail"}
@@ -249,7 +259,7 @@ def find_complaint(case: Case, *, masked: bool = False) -> str | None:
     output = Output(case)
     near = output.tail[-_NEAR_CHARS:]
     allowed: frozenset[str] | None = None
-    for name, words, test in _RULES:
+    for name, words, test, _ in _MASKED_RULES if masked else _RULES:
         if words and not contains_any(near, words):
             continue
         if not test(output, masked=masked):

@@ -12,54 +12,51 @@ from typing import NamedTuple
 
 from warmstart.outcome.case import Case
 
+_CODEX = re.compile(r"(?:[^\n]*\n){0,4}?Process exited with code (-?\d+)\n")
+_MINI = re.compile(
+    r"\s*(?:<exception>.*</exception>\s*)?<returncode>(-?\d+)</returncode>", re.DOTALL
+)
+HEAD_MARKERS: dict[str, re.Pattern[str]] = {
+    "Exit": re.compile(r"Exit code:? (-?\d+)\b"),  # Claude Code, newer Codex, Cursor
+    "Erro": re.compile(r"Error: Exit code:? (-?\d+)\b"),
+    "Chun": _CODEX,  # "Chunk ID: …" opens the header above the output
+    "Wall": _CODEX,
+    "Proc": _CODEX,
+    "<ret": _MINI,
+    "<exc": _MINI,
+    "Comm": re.compile(
+        r"Command (?:failed|exited|completed) with (?:exit )?(?:code|status):? (-?\d+)"
+    ),
+    "[ter": re.compile(r"\[\w+\] ran `.*` -> exit (-?\d+)\b"),  # Hermes, after compaction
+}
+"""By the first four characters of a result."""
+
 
 class Marker(NamedTuple):
-    """One harness's way to write an exit code."""
+    """A marker at the end of a result, and the words that must stand there."""
 
-    openings: tuple[str, ...]
-    """How a result with this marker begins (head) or what its end must hold (tail)."""
+    words: str
     pattern: re.Pattern[str]
 
 
-HEAD_MARKERS = (
-    Marker(("Exit code", "Error: Exit code"), re.compile(r"(?:Error: )?Exit code:? (-?\d+)\b")),
-    # Codex puts a header above the output
-    Marker(
-        ("Chunk ID:", "Wall time", "Process exited"),
-        re.compile(r"(?:[^\n]*\n){0,4}?Process exited with code (-?\d+)\n"),
-    ),
-    # mini-swe-agent
-    Marker(
-        ("<returncode>", "<exception>"),
-        re.compile(
-            r"\s*(?:<exception>.*</exception>\s*)?<returncode>(-?\d+)</returncode>", re.DOTALL
-        ),
-    ),
-    # Hermes leaves one line of a result that it compacted
-    Marker(("[",), re.compile(r"\[\w+\] ran `.*` -> exit (-?\d+)\b")),
-    Marker(
-        ("Command ",),
-        re.compile(r"Command (?:failed|exited|completed) with (?:exit )?(?:code|status):? (-?\d+)"),
-    ),
-)
 TAIL_MARKERS = (
     # Copilot CLI
     Marker(
-        ("exit code ",),
+        "exit code ",
         re.compile(r"<(?:shellId: \S+ completed|exited) with exit code (-?\d+)>\s*\Z"),
     ),
     # OpenHands
     Marker(
-        ("exit code ",),
+        "exit code ",
         re.compile(r"\[(?:The )?[Cc]ommand (?:completed|finished|exited) with exit code (-?\d+)\b"),
     ),
     # Gemini CLI
-    Marker(("Exit Code: ",), re.compile(r"^Exit Code: (-?\d+)$", re.MULTILINE)),
+    Marker("Exit Code: ", re.compile(r"^Exit Code: (-?\d+)$", re.MULTILINE)),
     Marker(
-        ("exited with code",),
+        "exited with code",
         re.compile(r"^(?:Command|Process) exited with code (-?\d+)\.?\s*\Z", re.MULTILINE),
     ),
-    Marker(("xit code",), re.compile(r"^\W{0,3}[Ee]xit code:? (-?\d+)\W{0,3}\Z", re.MULTILINE)),
+    Marker("xit code", re.compile(r"^\W{0,3}[Ee]xit code:? (-?\d+)\W{0,3}\Z", re.MULTILINE)),
 )
 _TAIL_CHARS = 300
 NOT_RUN = re.compile(r"\W{0,3}(?:OCI runtime exec failed|Error response from daemon)")
@@ -72,15 +69,13 @@ TIMED_OUT = re.compile(
 def find_exit_code(case: Case) -> int | None:
     """The exit code the harness wrote into a shell result, or None."""
     head = case.head
-    for openings, pattern in HEAD_MARKERS:
-        if head.startswith(openings) and (found := pattern.match(head)):
-            return int(found[1][:12])
+    pattern = HEAD_MARKERS.get(head[:4])
+    if pattern is not None and (found := pattern.match(head)):
+        return int(found[1][:12])
     tail = case.tail[-_TAIL_CHARS:]
-    if "xit" not in tail and "Exit" not in tail:
+    if "xit" not in tail or "$?" in case.line:  # the command may echo a marker of its own
         return None
-    if "$?" in case.line:  # what looks like a marker is the command's own echo
-        return None
-    for openings, pattern in TAIL_MARKERS:
-        if openings[0] in tail and (found := pattern.search(tail)):
+    for words, pattern in TAIL_MARKERS:
+        if words in tail and (found := pattern.search(tail)):
             return int(found[1][:12])
     return None

@@ -62,7 +62,6 @@ class Command(NamedTuple):
 NO_COMMAND = Command("", "", (), masked=False, chained=False, sequence=False)
 _PIPES = ("|", "|&")
 _PAIRS = ("||", "&&")
-_QUOTES = frozenset("'\"`")
 
 
 def read_command(line: str) -> Command:
@@ -113,7 +112,7 @@ def _last_stage(line: str) -> tuple[str, str]:
     """
     start = max(line.rfind("|"), line.rfind(";"), line.rfind("\n"), line.rfind("&&") + 1)
     last = line[start + 1 :]
-    if last.isspace() or not _QUOTES.isdisjoint(last):
+    if "'" in last or '"' in last or "`" in last or last.isspace():
         stages, operators = _trim(*_split(line))
         return (operators[-1], stages[-1]) if operators else ("", "")
     pair = line[start - 1 : start + 1]

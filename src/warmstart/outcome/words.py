@@ -23,8 +23,7 @@ SHORT_CHARS = 600
 _ERROR_OPENING = re.compile(
     r"""(?:<\w+>\s*)?[^\w{]{0,6}(?:tool[ _](?:use_|call[ ]|execution[ ])?)?
         (?:error|fatal|exception|traceback|invalid[ ](?:input|argument|parameter|path)\w*)\b
-    | (?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)\b\s*[:(]
-    | MCP[ ]error | E[A-Z]{4,}:[ ] | HTTP[ ](?:error[ ])?[45]\d\d
+    | mcp[ ]error | http[ ](?:error[ ])?[45]\d\d
     | [45]\d\d[ ](?:client|server)[ ]error
     | (?:failed|unable)[ ]to[ ] | (?:could[ ]not|cannot|can't|couldn't)[ ]
     | unknown[ ](?:tool|action|function|skill|command) | an[ ]error[ ]occurred
@@ -37,9 +36,11 @@ _ERROR_OPENING = re.compile(
     | file[ ]has[ ](?:not[ ]been[ ]read|been[ ]modified) | old_?string[ ](?:was[ ])?not[ ]found
     | (?:path|file)[ ]does[ ]not[ ]exist | file[ ]not[ ]found | agent[ ]type[ ]'[^']*'[ ]not[ ]found
     | tool[ ]'[^']*'[ ](?:does[ ]not[ ]exist|not[ ]found) | no[ ]\w+[ ]code[ ]was[ ]found""",
-    re.IGNORECASE | re.VERBOSE,
+    re.VERBOSE,
 )
-_FAILED = re.compile(r"[\w .'-]{1,60}\bfailed(?:: |\.|$| with| to )", re.IGNORECASE)
+"""Matched against lower-case text: that is twice as fast as ignoring case."""
+_EXCEPTION_OPENING = re.compile(r"[\w.]*[A-Z]\w*(?:Error|Exception)\b\s*[:(]|E[A-Z]{4,}: ")
+_FAILED = re.compile(r"[\w .'-]{1,60}\bfailed(?:: |\.|$| with| to )")
 _CONTENT_OPENINGS = frozenset(" \t{}|=*`/\\0123678")
 """How content begins: indentation, line numbers, JSON, Markdown, paths."""
 _SHORT_COMPLAINTS = (
@@ -62,8 +63,9 @@ _FINE = re.compile(
     |the[ ]file[ ].{0,200}[ ]has[ ]been|no[ ](?:files|matches|results)[ ]found
     |found[ ]\d+[ ](?:files?|results?|lines?)
     |user[ ]has[ ]answered)""",
-    re.IGNORECASE | re.VERBOSE,
+    re.VERBOSE,
 )
+_NOT_PROSE = frozenset('{[-#"')
 _DIFFERENCE = re.compile(
     r"^(?:[<>+-] |@@ |\d+(?:,\d+)?[acd]\d+)|\bdiffer\b|^Only in ", re.MULTILINE
 )
@@ -110,13 +112,18 @@ def command_complains(case: Case) -> Outcome | None:
 
 def opens_like_error(case: Case) -> Outcome | None:
     """The answer begins as errors do."""
-    start = case.head[:120]
-    if start[:1] in _CONTENT_OPENINGS:
+    head = case.head
+    if head[:1] in _CONTENT_OPENINGS:
         return None
     if case.kind is ToolKind.READER and len(case.result.text) > SHORT_CHARS:
         return None
-    if _ERROR_OPENING.match(start) or ("failed" in start and _FAILED.match(start)):
-        return None if "saved to" in case.head[:300] else case.fail("opens_like_error", _TEXTUAL)
+    start = head[:120].lower()
+    if (
+        _ERROR_OPENING.match(start)
+        or ("failed" in start and _FAILED.match(start))
+        or _EXCEPTION_OPENING.match(head)
+    ):
+        return None if "saved to" in head[:300] else case.fail("opens_like_error", _TEXTUAL)
     return None
 
 
@@ -124,13 +131,12 @@ def short_complaint(case: Case) -> Outcome | None:
     """A short answer that says what went wrong."""
     if len(case.result.text) > SHORT_CHARS:
         return None
-    first = case.head.lstrip().partition("\n")[0][:300]
-    if first.startswith(("{", "[", "-", "#", '"')) or _FINE.match(first) or _CITATION.match(first):
+    first = case.head.lstrip().partition("\n")[0][:300].lower()
+    if first[:1] in _NOT_PROSE or _TRIGGERS.isdisjoint(_WORD.findall(first)):
         return None
-    words = first.lower()
-    if _TRIGGERS.isdisjoint(_WORD.findall(words)):
+    if _FINE.match(first) or _CITATION.match(first):
         return None
-    if contains_any(_QUOTED.sub("", words), _SHORT_COMPLAINTS):
+    if contains_any(_QUOTED.sub("", first), _SHORT_COMPLAINTS):
         return case.fail("short_complaint", _TEXTUAL)
     return None
 

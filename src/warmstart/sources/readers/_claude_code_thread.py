@@ -143,11 +143,11 @@ class Thread:
 
     def _add_marked(self, data: dict[str, Any], texts: list[str], uuid: str | None) -> list[str]:
         """Add what the harness put between the user's words; returns the user's own."""
-        injected = [text for text in texts if text.startswith(HARNESS_MARKS)]
+        injected = [text for text in texts if is_marked(text)]
         if not injected:
             return texts
         self.add_text(data, "\n".join(injected), uuid, Kind.INJECTED)
-        return [text for text in texts if not text.startswith(HARNESS_MARKS)]
+        return [text for text in texts if not is_marked(text)]
 
     def add_text(self, data: dict[str, Any], text: str, uuid: str | None, kind: Kind) -> None:
         """Something said in the user's name."""
@@ -299,6 +299,11 @@ def _user_kind(data: dict[str, Any]) -> Kind:
         return Kind.SUMMARY
     source = as_dict(data.get("origin")).get("kind", "human")
     return Kind.INJECTED if data.get("isMeta") is True or source != "human" else Kind.TURN
+
+
+def is_marked(text: str) -> bool:
+    """Whether the harness wrote it in the user's name."""
+    return text.startswith(HARNESS_MARKS)
 
 
 def sum_cost(drafts: list[Draft]) -> float | None:

@@ -17,7 +17,12 @@ from warmstart.sources.assemble import build_session
 from warmstart.sources.fields import as_dict, as_text, content_text
 from warmstart.sources.files import read_json
 from warmstart.sources.log import ReadLog
-from warmstart.sources.readers._claude_code_thread import Draft, Thread, sum_cost
+from warmstart.sources.readers._claude_code_thread import (
+    Draft,
+    Thread,
+    is_marked,
+    sum_cost,
+)
 
 ORIGIN = "claude_code"
 TITLES = {"custom-title": ("customTitle", 3), "ai-title": ("aiTitle", 2), "summary": ("summary", 1)}
@@ -50,7 +55,7 @@ class Transcript:
         self._sides: dict[str, Thread] = {}
         self._side_of: dict[str, str] = {}
         self._titles: list[tuple[int, str, Any]] = []
-        self._surroundings: dict[str, str | None] | None = None
+        self._surroundings: dict[str, str | None] = {}
 
     def add(self, number: int, data: dict[str, Any]) -> None:
         """Take the next line of the file."""
@@ -69,7 +74,7 @@ class Transcript:
             if nameless := thread.add_reply(data, message, uuid):
                 self._log.skip("call without a tool's name", self._path, number, count=nameless)
         else:
-            if self._surroundings is None:
+            if not self._surroundings:
                 self._surroundings = _read_surroundings(data)
             thread.add_user(data, message.get("content"), uuid)
 
@@ -135,10 +140,8 @@ class Transcript:
         return written[-1]
 
     def _agent_session(self, drafts: list[Draft]) -> Iterator[Session]:
-        parts = self._path.parts
-        owner = next((as_text(d.session) for d in reversed(drafts) if as_text(d.session)), None)
-        if "subagents" in parts[1:]:
-            owner = parts[parts.index("subagents", 1) - 1]
+        written = (as_text(draft.session) for draft in reversed(drafts))
+        owner = _owner_by_folder(self._path) or next(filter(None, written), None)
         self._settle(self._main, None)
         details = self._read_sidecar()
         spawner = as_text(details.get("parentAgentId"))
@@ -213,8 +216,15 @@ class Transcript:
             started_at=next((d.timestamp for d in fresh if d.timestamp is not None), None),
             cost_usd=sum_cost(fresh),
             path=str(self._path),
-            **(self._surroundings or {}),
+            **self._surroundings,
         )
+
+
+def _owner_by_folder(path: Path) -> str | None:
+    """The session in whose ``subagents`` folder a file stands."""
+    folder = next((inner for inner in path.parents if inner.name == "subagents"), path)
+    name = folder.parent.name
+    return name if folder != path and is_uuid(name) else None
 
 
 def _settle_results(thread: Thread) -> None:
@@ -238,6 +248,8 @@ def _is_reply(data: dict[str, Any], message: dict[str, Any]) -> bool:
 
 
 def _read_surroundings(data: dict[str, Any]) -> dict[str, str | None]:
+    if "cwd" not in data:
+        return {}
     return {
         "project": as_text(data.get("cwd")),
         "git_branch": as_text(data.get("gitBranch")),
@@ -250,9 +262,10 @@ def _add_attachment(data: dict[str, Any], thread: Thread, uuid: str | None) -> N
     attachment = as_dict(data.get("attachment"))
     kind = attachment.get("type")
     if kind == "queued_command":
-        is_prompt = attachment.get("commandMode", "prompt") == "prompt"
-        if text := content_text(attachment.get("prompt")):
-            thread.add_text(data, text, uuid, Kind.TURN if is_prompt else Kind.INJECTED)
+        text = content_text(attachment.get("prompt"))
+        is_own = attachment.get("commandMode", "prompt") == "prompt" and not is_marked(text)
+        if text:
+            thread.add_text(data, text, uuid, Kind.TURN if is_own else Kind.INJECTED)
     elif isinstance(kind, str) and kind in SEEN_BY_MODEL:
         error = as_dict(attachment.get("blockingError")).get("blockingError")
         if text := content_text(attachment.get("content")) or content_text(error):

@@ -18,7 +18,6 @@ from warmstart.sources.assemble import build_session
 from warmstart.sources.fields import (
     as_dict,
     as_dicts,
-    as_float,
     as_id,
     as_text,
     parse_time,
@@ -31,7 +30,7 @@ from warmstart.sources.sqlite import is_database, list_columns, open_database, s
 
 TABLES = frozenset({"session", "message", "part"})
 SESSION_COLUMNS = (
-    "id", "parent_id", "directory", "title", "version", "cost", "revert", "time_created",
+    "id", "parent_id", "directory", "title", "version", "revert", "time_created",
     "time_updated",
 )  # fmt: skip
 STORAGE = "storage"
@@ -274,6 +273,7 @@ def _build(unit: Unit, info: dict[str, Any], entries: Iterable[Entry], log: Read
         ended_at=parse_time(time.get("updated")),
         parent=Parent(id=f"{ORIGIN}:{parent}", link=Link.SUBAGENT) if parent else None,
         compactions=tuple(transcript.compactions),
-        cost_usd=as_float(info.get("cost")) or transcript.cost_usd or None,
+        # The session's own total counts what a fork copied; ours does not.
+        cost_usd=transcript.cost_usd or None,
         path=str(unit.path),
     )
