@@ -272,6 +272,41 @@ def test_v1_foreign_agent_calls_are_told_once(tmp_path: Path) -> None:
     assert session.end_reason == "LLMError"
 
 
+def _branched(root: str | None) -> list[dict[str, Any]]:
+    """Two branches after the first message, each with one call; the second is the newer."""
+    said = _event(1, "MessageEvent", "user", llm_message={"content": "Fix it."}, parent_id=root)
+    rows = [said]
+    for number, call_id in ((2, "c1"), (4, "c2")):
+        rows.append(_action(number, call_id, call_id) | {"parent_id": "ev-1"})
+        rows.append(_observation(number + 1, call_id) | {"parent_id": f"ev-{number}"})
+    return rows
+
+
+@pytest.mark.parametrize("root", [None, "__root__"])
+def test_v1_a_branch_that_was_left_does_not_count(tmp_path: Path, root: str | None) -> None:
+    events = [_event(0, "PauseEvent"), *_branched(root)]
+    session = _only(_conversation(tmp_path / "t", events, {"leaf_event_id": "ev-5"}))
+    assert [m.fate for m in session.messages] == [
+        Fate.LIVE, Fate.REWOUND, Fate.REWOUND, Fate.LIVE, Fate.LIVE,
+    ]  # fmt: skip
+    assert [call.request.id for call in session.calls] == ["c2"]
+
+
+@pytest.mark.parametrize("leaf", ["ev-4", "gone", None])
+def test_v1_what_follows_the_head_is_kept(tmp_path: Path, leaf: str | None) -> None:
+    session = _only(_conversation(tmp_path / "t", _branched(None), {"leaf_event_id": leaf}))
+    assert session.calls[-1].result is not None
+    assert len(session.calls) == (1 if leaf == "ev-4" else 2)
+
+
+def test_v1_events_before_the_first_parent_are_kept(tmp_path: Path) -> None:
+    old = _action(0, "c0", "r0") | {"parent_id": None}
+    session = _only(
+        _conversation(tmp_path / "t", [old, *_branched("x")], {"leaf_event_id": "ev-5"})
+    )
+    assert [call.request.id for call in session.calls] == ["c0", "c2"]
+
+
 def test_v1_unknown_kinds_are_counted(tmp_path: Path) -> None:
     _, log = read_all(READER, _conversation(tmp_path / "t", [*V1, _event(20, "NewEvent"), 5, {}]))
     assert log.counts["event of no known kind"] == 3

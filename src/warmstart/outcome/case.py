@@ -6,6 +6,7 @@ not grow with the result, and words in the middle of a file or a log say nothing
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from warmstart.model import Certainty, ErrorClass, Outcome, Request, Result, Status
@@ -16,6 +17,7 @@ from warmstart.outcome.tools import ToolKind, command_of, kind_of
 HEAD_CHARS = 500
 TAIL_CHARS = 1000
 _SHELL = ToolKind.SHELL
+_FIRST_WORD = re.compile(r"\s*(?:<\w+>\s*)?[^\w{]{0,6}([\w'.]+)")
 POWERSHELLS = ("PowerShell", "powershell", "pwsh")
 
 
@@ -25,6 +27,7 @@ class Case:
     __slots__ = (
         "_command",
         "_masked",
+        "_opening",
         "head",
         "kind",
         "line",
@@ -48,6 +51,15 @@ class Case:
         self.line = command_of(request.arguments) if self.kind is _SHELL else ""
         self._command: Command | None = None
         self._masked: bool | None = None
+        self._opening: str | None = None
+
+    @property
+    def opening(self) -> str:
+        """The first word of the result in lower case, behind a tag or punctuation."""
+        if self._opening is None:
+            found = _FIRST_WORD.match(self.head, 0, 80)
+            self._opening = found[1].lower() if found else ""
+        return self._opening
 
     @property
     def command(self) -> Command:

@@ -8,6 +8,7 @@ first word, since looking for each of them in each result would cost more than a
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import NamedTuple
 
 from warmstart.model import ErrorClass
@@ -42,7 +43,6 @@ _PHRASES: dict[ErrorClass, tuple[str, ...]] = {
         "merge conflict", "conflict (", "could not apply", "already exists", "modified since",
         "has not been read", "matches of the string", "multiple matches", "multiple occurrences",
         "would be overwritten", "[rejected]", "non-fast-forward", "resource busy", "eexist",
-        "in use",
     ),
     ErrorClass.PERMISSION: (
         "permission denied", "access denied", "access is denied", "not permitted", "eacces",
@@ -83,12 +83,10 @@ _PHRASES: dict[ErrorClass, tuple[str, ...]] = {
         "node.js v", "stack trace",
     ),
 }  # fmt: skip
-_FAILED_COUNT = re.compile(
-    r"\b[1-9]\d* (?:failed|failing|failures?|fail|errors?)\b|^fail\b", re.MULTILINE
-)
+_FAILURES = frozenset({"failed", "failing", "failure", "failures", "fail", "error", "errors"})
 _BY_EXIT = {124: ErrorClass.TIMEOUT, 126: ErrorClass.PERMISSION, 127: ErrorClass.NOT_FOUND}
-_NEAR_CHARS = 200
-_FAR_CHARS = 700
+_NEAR_CHARS = 160
+_FAR_CHARS = 600
 
 
 def classify(head: str, tail: str, exit_code: int | None) -> ErrorClass:
@@ -127,15 +125,24 @@ _TEST_RANK = list(_PHRASES).index(ErrorClass.TEST_FAILURE)
 def _match(text: str) -> ErrorClass | None:
     """The first class, in order, one of whose phrases occurs."""
     best = _LAST
-    for word in _WORD.findall(text):
+    words = _WORD.findall(text)
+    for word in words:
         for phrase in _BY_FIRST_WORD.get(word, ()):
             if phrase.rank < best.rank and phrase.text in text:
                 best = phrase
-    if best.rank > _TEST_RANK and _FAILED_COUNT.search(text):
+    if best.rank > _TEST_RANK and _counts_failures(words):
         return ErrorClass.TEST_FAILURE
     if best is _LAST:
         return ErrorClass.CRASH if "error" in text else None
     return best.error_class
+
+
+def _counts_failures(words: list[str]) -> bool:
+    """Whether a number above zero stands before a word for failures ("3 failed")."""
+    return any(
+        word in _FAILURES and number.isdecimal() and number.strip("0")
+        for number, word in pairwise(words)
+    ) or words[:1] == ["fail"]
 
 
 def contains_any(text: str, phrases: tuple[str, ...]) -> bool:

@@ -49,17 +49,18 @@ _NAMED = re.compile(
       | .{1,200}:\ (?: no\ such\ file | permission\ denied | not\ found | is\ a\ directory
           | not\ a\ directory | command\ not\ found | cannot\ open | file\ exists
           | directory\ not\ empty | invalid | operation\ not\ permitted ) )""",
-    re.IGNORECASE | re.VERBOSE,
+    re.VERBOSE,
 )
+"""This and the next two are matched against lower-case lines: twice as fast as ignoring case."""
 _OPENING = re.compile(
     r"""[^\w{]{0,3}(?:error|fatal|panic|uncaught\ exception|unhandled\ exception|fatal\ error
         |runtime\ error)\b (?:\[\w+\])? \W*:
-    | E:\  | \[error\] | npm\ (?:err!|error) | error\ executing\  | failed\ to\  | unable\ to[ ]
+    | e:\  | \[error\] | npm\ (?:err!|error) | error\ executing\  | failed\ to\  | unable\ to[ ]
     | could\ not\  | cannot\  | \S{1,40}\ failed:\  | accepts\ (?:at\ most|between|\d+)[ ]
     | unknown\ (?:json\ field|flag|command|option|shorthand)""",
-    re.IGNORECASE | re.VERBOSE,
+    re.VERBOSE,
 )
-_USAGE = re.compile(r"usage: |malformed command|OCI runtime exec failed", re.IGNORECASE)
+_USAGE = re.compile(r"usage: |malformed command")
 _EXCEPTION = re.compile(
     r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Warning)\b(?:: |$)"
     r"|Sorry: \w+Error"
@@ -83,19 +84,20 @@ _EXITED = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _SUMMARY = re.compile(
-    r"""^=+\ (?:.*,\ )?\d+\ (?:failed|errors?)\b.*\ in\ [\d.]+
-    | ^\d+\ (?:failed|errors?)(?:,\ |\b.*\ in\ [\d.]+s) | ^FAILED\ \((?:failures|errors)=
-    | ^FAIL(?:$|\t|:\ ) | ^test\ result:\ FAILED | ^Tests?:?\ +.*\b[1-9]\d*\ failed
-    | ^\s*Tests\ +[1-9]\d*\ failed | ^\s*[1-9]\d*\ failing\b | ^\s*[1-9]\d*\ fail$
-    | \d+\ examples?,\ [1-9]\d*\ failures? | ^BUILD\ FAIL | ^>\ Task\ .*\ FAILED
-    | FAILURE:\ Build\ failed | ^Found\ [1-9]\d*\ errors?\b | ^\d+\ tests?\ failed
-    | [✖✘\u00d7]\ [1-9]\d*\ (?:problems?\ \([1-9]\d*\ errors?|errors?\b)
-    | error:\ could\ not\ compile | error:\ aborting\ due\ to | ^error\ TS\d+ | :\ error\ TS\d+:[ ]
-    | Some\ errors\ were\ emitted | ^Failed\ tests?: | ERRORS?\ task\ failed
-    | ^no\ tests\ ran\ in[ ]
-    | ^Interrupted:\ \d+\ error | ^!+\ .*Interrupted | ^Oh\ no!\  | would\ reformat,""",
+    r"""=+\ (?:.*,\ )?\d+\ (?:failed|errors?)\b.*\ in\ [\d.]+
+    | \d+\ (?:failed|errors?)(?:,\ |\b.*\ in\ [\d.]+s) | FAILED\ \((?:failures|errors)=
+    | FAIL(?:$|\t|:\ ) | test\ result:\ FAILED | \s*Tests?:?\ +.*\b[1-9]\d*\ failed
+    | \s*[1-9]\d*\ failing\b | \s*[1-9]\d*\ fail$ | \d+\ tests?\ failed
+    | \d+\ examples?,\ [1-9]\d*\ failures? | BUILD\ FAIL | >\ Task\ .*\ FAILED
+    | Found\ [1-9]\d*\ errors?\b | Failed\ tests?: | error\ TS\d+ | no\ tests\ ran\ in[ ]
+    | \s*[✖✘\u00d7]\ [1-9]\d*\ (?:problems?\ \([1-9]\d*\ errors?|errors?\b)
+    | Interrupted:\ \d+\ error | !+\ .*Interrupted | Oh\ no!\ """,
     re.VERBOSE,
 )
+_SUMMARY_PHRASES = (
+    ": error TS", "Some errors were emitted", "error: could not compile", "error: aborting due to",
+    "ERROR task failed", "FAILURE: Build failed", "would reformat,",
+)  # fmt: skip
 _CONFLICT = re.compile(
     r"^(?:CONFLICT \(|Automatic merge failed|Could not apply |error: could not apply|Aborting$"
     r"|.*! \[rejected\]|The following paths are ignored by one of)",
@@ -154,21 +156,22 @@ def _ends_in_stack(output: Output, *, masked: bool) -> bool:
 
 def _closes_with_error(output: Output, *, masked: bool) -> bool:
     """The last line is a program's complaint, or opens like one."""
-    final = output.final
-    if masked:
-        speaks = _NAMED.match(final) or _OPENING.match(final)
-        return bool(speaks) and len(output.last_lines) <= 2
-    return bool(_NAMED.match(final) or _OPENING.match(final) or _DEATH.match(final))
+    final = output.final.lower()
+    if not (_OPENING.match(final) or (": " in final and _NAMED.match(final))):
+        return not masked and bool(_DEATH.match(output.final))
+    return not masked or len(output.last_lines) <= 2
 
 
 def _opens_with_error(output: Output, *, masked: bool) -> bool:
     """A short output whose first line is a complaint, with usage or hints below it."""
     if not output.is_short:
         return False
-    first = output.first
+    first = output.first.lower()
+    if _OPENING.match(first):
+        return output.is_brief or not masked
     if masked or not output.is_brief:
-        return bool(_OPENING.match(first)) and (output.is_brief or not masked)
-    return bool(_OPENING.match(first) or _NAMED.match(first) or _USAGE.match(first))
+        return False
+    return bool(_NAMED.match(first) or _USAGE.match(first))
 
 
 def _closes_with_diagnostic(output: Output, *, masked: bool) -> bool:
@@ -187,7 +190,7 @@ def _summary_counts_failures(output: Output, *, masked: bool) -> bool:
     """A test, lint or build summary with failures in it."""
     del masked
     lines = [line for line in output.last_lines if contains_any(line, _FAILURE_WORDS)]
-    return any(_SUMMARY.search(line) for line in lines)
+    return any(_SUMMARY.match(line) or contains_any(line, _SUMMARY_PHRASES) for line in lines)
 
 
 def _checks_fail(output: Output, *, masked: bool) -> bool:

@@ -54,4 +54,4 @@ def judge(request: Request, result: Result | None, origin: str = "") -> Outcome:
         outcome = rule(case)
         if outcome is not None:
             return outcome
-    return words.nothing_wrong(case)
+    return words.NOTHING_WRONG

@@ -37,7 +37,8 @@ _OPENING = re.compile(
       | (?P<blocked>
           permission\ to\ use\ [^\n]{0,250}?\ (?:has\ been|was)\ denied
         | blocked:\ | rejected:\ blocked\ by\ policy | permission\ denied\ and\ could\ not\ request
-        | p\w+:\w+\ hook\ (?:blocking\ )?error | (?:command\ )?rejected\ by\ user\ approval )
+        | (?:pre|post)tooluse:\w+\ hook\ (?:blocking\ )?error
+        | (?:command\ )?rejected\ by\ user\ approval )
       | (?P<interrupted>
           (?:exit\ code\ \d+\s+\W*)? request\ interrupted\ by\ user | operation\ cancelled\b
         | tool\ execution\ (?:was\ )?(?:cancelled|interrupted|aborted) | operation\ interrupted
@@ -46,6 +47,14 @@ _OPENING = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
+
+
+REFUSAL_WORDS = frozenset({
+    "tool_use_error", "error", "sibling", "cancelled", "the", "user", "tool", "exec",
+    "exec_command", "command", "patch", "operation", "permission", "blocked", "rejected",
+    "pretooluse", "posttooluse", "request", "exit", "aborted", "interrupted",
+})  # fmt: skip
+"""First words of the sentences above, for callers that know the first word already."""
 
 
 def find_refusal(head: str) -> Refusal | None:

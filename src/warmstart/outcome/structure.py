@@ -12,11 +12,12 @@ from warmstart.model import Certainty, ErrorClass, Outcome, Status
 from warmstart.outcome.case import Case
 from warmstart.outcome.explicit import judge_exit
 from warmstart.outcome.markers import NOT_RUN, TIMED_OUT, find_exit_code
-from warmstart.outcome.refusals import find_refusal
+from warmstart.outcome.refusals import REFUSAL_WORDS, find_refusal
 from warmstart.outcome.tools import ToolKind
 
 _STRUCTURAL = Certainty.STRUCTURAL
 _ERROR_TAGS = ("<tool_use_error>", "<error>", "<exception>")
+_GIVING_UP = frozenset({"command", "process", "tool", "execution", "the", "error", "oci"})
 _CLEARED = ("[Old tool result content cleared", "[Duplicate tool output", "[Tool result cleared")
 _TAIL_FIELD = re.compile(
     r'(?<!\\)"(?P<key>exit_code|exitCode|returncode|error|exit_code_meaning)":\s*'
@@ -43,6 +44,8 @@ def cleared_result(case: Case) -> Outcome | None:
 
 def refusal_text(case: Case) -> Outcome | None:
     """The result is the harness saying that the call was not carried out."""
+    if case.opening not in REFUSAL_WORDS:
+        return None
     refusal = find_refusal(case.head)
     if refusal is None or (case.kind is ToolKind.READER and len(case.result.text) > 2000):
         return None
@@ -66,7 +69,7 @@ def python_answer(case: Case) -> Outcome | None:
 
 def still_running(case: Case) -> Outcome | None:
     """The command was started and goes on; there is no exit code yet."""
-    if case.head.startswith(("Chunk ID:", "Wall time")) and _RUNNING.search(case.head[:300]):
+    if case.head[:4] in ("Chun", "Wall") and _RUNNING.search(case.head[:300]):
         return case.end(Status.OK, "still_running", _STRUCTURAL, reason="still running")
     return None
 
@@ -79,8 +82,10 @@ def exit_marker(case: Case) -> Outcome | None:
 
 def harness_gave_up(case: Case) -> Outcome | None:
     """The harness stopped waiting for the tool, or could not start it."""
+    if case.opening not in _GIVING_UP:
+        return None
     start = case.head[:80]
-    if "imed out" in start and TIMED_OUT.match(start):
+    if TIMED_OUT.match(start):
         return case.fail("harness_gave_up", _STRUCTURAL, error_class=ErrorClass.TIMEOUT)
     if case.kind is ToolKind.SHELL and NOT_RUN.match(start):
         return case.fail("harness_gave_up", _STRUCTURAL)

@@ -39,12 +39,22 @@ _ERROR_OPENING = re.compile(
     re.VERBOSE,
 )
 """Matched against lower-case text: that is twice as fast as ignoring case."""
+_OPENING_WORDS = frozenset({
+    "tool", "tool_use_error", "tool_error", "error", "errors", "fatal", "exception", "traceback",
+    "invalid", "mcp", "http", "failed", "unable", "could", "cannot", "can't", "couldn't",
+    "unknown", "an", "the", "command", "request", "operation", "execution", "process", "your",
+    "timed", "permission", "access", "unauthorized", "unauthorised", "apply_patch", "string",
+    "found", "no", "file", "path", "old_string", "oldstring", "agent",
+    *(str(code) for code in range(400, 600)), *(str(code) for code in range(32000, 33000)),
+})  # fmt: skip
+"""First words of the openings above; any other first word spares the expression."""
 _EXCEPTION_OPENING = re.compile(r"[\w.]*[A-Z]\w*(?:Error|Exception)\b\s*[:(]|E[A-Z]{4,}: ")
 _FAILED = re.compile(r"[\w .'-]{1,60}\bfailed(?:: |\.|$| with| to )")
 _CONTENT_OPENINGS = frozenset(" \t{}|=*`/\\0123678")
 """How content begins: indentation, line numbers, JSON, Markdown, paths."""
 _SHORT_COMPLAINTS = (
-    "not exist", "n't exist", "not found", "no such file", "no such tool", "no such directory",
+    "not exist", "doesn't exist", "don't exist", "didn't exist", "not found", "no such file",
+    "no such tool", "no such directory",
     "no such key", "no such table", "no such column", "not a valid", "is not valid", "is invalid",
     "has not been read", "has been modified since", "no changes to make", "string to replace",
     "exceeds maximum", "is expected to be one of", "is required", "must be", "must match",
@@ -56,8 +66,9 @@ _SHORT_COMPLAINTS = (
     "is disabled", "already exists", "already in use", "not supported", "not in the workspace",
     "outside the", "outside of the",
 )  # fmt: skip
-_WORD = re.compile(r"[a-z0-9']+")
-_TRIGGERS = frozenset(_WORD.findall(phrase)[0] for phrase in _SHORT_COMPLAINTS)
+_TRIGGERS = frozenset(phrase.split()[0] for phrase in _SHORT_COMPLAINTS) | {
+    "exist.", "found.", "found:", "timeout.", "timeout:", "required.",
+}  # fmt: skip
 _FINE = re.compile(
     r"""\W{0,4}(?:success|succeeded|done|ok\b|created|updated|wrote
     |the[ ]file[ ].{0,200}[ ]has[ ]been|no[ ](?:files|matches|results)[ ]found
@@ -117,22 +128,29 @@ def opens_like_error(case: Case) -> Outcome | None:
         return None
     if case.kind is ToolKind.READER and len(case.result.text) > SHORT_CHARS:
         return None
-    start = head[:120].lower()
-    if (
-        _ERROR_OPENING.match(start)
-        or ("failed" in start and _FAILED.match(start))
-        or _EXCEPTION_OPENING.match(head)
-    ):
-        return None if "saved to" in head[:300] else case.fail("opens_like_error", _TEXTUAL)
+    if _opens_with_failure(case) and "saved to" not in head[:300]:
+        return case.fail("opens_like_error", _TEXTUAL)
     return None
+
+
+def _opens_with_failure(case: Case) -> bool:
+    word = case.opening
+    start = case.head[:120].lower()
+    if word in _OPENING_WORDS and _ERROR_OPENING.match(start):
+        return True
+    if "failed" in start and _FAILED.match(start):
+        return True
+    if word.endswith(("error", "exception")) or word[:1] == "e":
+        return bool(_EXCEPTION_OPENING.match(case.head))
+    return False
 
 
 def short_complaint(case: Case) -> Outcome | None:
     """A short answer that says what went wrong."""
     if len(case.result.text) > SHORT_CHARS:
         return None
-    first = case.head.lstrip().partition("\n")[0][:300].lower()
-    if first[:1] in _NOT_PROSE or _TRIGGERS.isdisjoint(_WORD.findall(first)):
+    first = case.head.lstrip().partition("\n")[0][:200].lower()
+    if first[:1] in _NOT_PROSE or _TRIGGERS.isdisjoint(first.split()):
         return None
     if _FINE.match(first) or _CITATION.match(first):
         return None
@@ -141,10 +159,8 @@ def short_complaint(case: Case) -> Outcome | None:
     return None
 
 
-def nothing_wrong(case: Case) -> Outcome:
-    """No rule found a sign of failure."""
-    return case.end(Status.OK, "nothing_wrong", _TEXTUAL)
-
+NOTHING_WRONG = Outcome(status=Status.OK, certainty=_TEXTUAL, evidence="nothing_wrong")
+"""What is said where no rule found a sign of failure."""
 
 RULES = (opens_like_error, short_complaint)
 SHELL_RULES = (silent_search, speaking_diff, command_complains)

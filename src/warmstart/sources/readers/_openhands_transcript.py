@@ -12,6 +12,8 @@ from typing import Any
 from warmstart.model import Compaction, Fate, Kind, Message, Role
 from warmstart.sources.fields import as_id, as_text, parse_time
 
+ROOT = "__root__"
+
 
 @dataclass(slots=True)
 class _Entry:
@@ -37,6 +39,8 @@ class Transcript:
     """Model responses whose tokens were counted."""
     state: str | None = None
     """The last state the harness reported."""
+    parents: dict[str, str | None] = field(default_factory=dict)
+    """Event id -> the event it follows, in the order written; only where events say so."""
 
     @property
     def messages(self) -> list[Message]:
@@ -60,6 +64,37 @@ class Transcript:
         self.compactions.append(Compaction(at=len(self.entries)))
         if summary:
             self.add(event, Message(role=Role.USER, text=summary, kind=Kind.SUMMARY))
+
+    def rewind_to(self, leaf: str | None) -> None:
+        """Mark what was taken back: messages on no line through the conversation's head."""
+        line = find_line(self.parents, leaf)
+        for entry in self.entries:
+            if all(event in self.parents and event not in line for event in entry.events):
+                entry.message = replace(entry.message, fate=Fate.REWOUND)
+
+
+def find_line(parents: dict[str, str | None], leaf: str | None) -> set[str]:
+    """The events before and after ``leaf``; all of them where it is not among them.
+
+    The head may be older than the newest events, so what follows it is kept. A line that begins
+    at no root begins where events had no parents yet: everything before that is kept too.
+    """
+    if leaf not in parents:
+        return set(parents)
+    line: set[str] = set()
+    at: str | None = leaf
+    while at in parents and at not in line:
+        line.add(at)
+        at = parents[at]
+    after = {leaf}
+    is_before = at != ROOT
+    for event, parent in parents.items():
+        is_before = is_before and event not in line
+        if parent in after:
+            after.add(event)
+        if is_before:
+            line.add(event)
+    return line | after
 
 
 def wrap_output(text: str, metadata: dict[str, Any]) -> str:

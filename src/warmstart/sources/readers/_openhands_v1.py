@@ -27,6 +27,9 @@ from warmstart.sources.readers._openhands_transcript import Transcript, wrap_out
 
 def read_event(transcript: Transcript, event: dict[str, Any]) -> bool:
     """Take an event into the conversation; False where its kind is not known."""
+    event_id = as_id(event.get("id"))
+    if event_id is not None and "parent_id" in event:
+        transcript.parents[event_id] = as_id(event["parent_id"])
     handler = HANDLERS.get(event["kind"])
     if handler is not None:
         handler(transcript, event)

@@ -219,6 +219,7 @@ def _read_folder(path: Path, log: ReadLog) -> Session:
     if not transcript.entries:
         raise SourceError(f"cannot read {str(path)!r}: no readable event", path=path)
     state = as_dict(_load_json(home / BASE_STATE))
+    transcript.rewind_to(as_id(state.get("leaf_event_id")))
     bill = _read_bill(list(as_dict(_dig(state, "stats", "usage_to_metrics")).values()))
     return build_session(
         OpenHands.name,
