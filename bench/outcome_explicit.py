@@ -99,9 +99,8 @@ def main() -> int:
                 cells += [f"{found[kind]['calls']:,}", "-" if value is None else f"{value:.2%}"]
             table.add_row(*cells)
         Console(width=100).print(table)
-        print(
-            f"{'MISS' if low else 'ok  '} at least {MIN_AGREEMENT:.1%} wherever a format has a field"
-        )
+        mark = "MISS" if low else "ok  "
+        print(f"{mark} at least {MIN_AGREEMENT:.1%} wherever a format has a field")
     return int(options.check and bool(low))
 
 

@@ -36,7 +36,7 @@ def test_every_reader_module_is_registered() -> None:
         Probe(path=Path("a.jsonl"), records=({"a": 1}, {"id": None}), is_lines=True),
         Probe(path=Path("package.json"), records=({"name": "shop", "version": "1.0"},)),
     ],
-    ids=str,
+    ids=lambda probe: f"{probe.path}-{len(probe.names)}-{len(probe.records)}",
 )
 def test_no_reader_claims_what_is_no_session(reader: Reader, probe: Probe) -> None:
     assert not reader.recognises(probe)

@@ -11,13 +11,14 @@ from functools import lru_cache
 
 from warmstart.model import Certainty, ErrorClass, Outcome, Request, Result, Status
 from warmstart.outcome.classes import classify
+from warmstart.outcome.output import Output
 from warmstart.outcome.shell import NO_COMMAND, Command, is_masked, read_command
 from warmstart.outcome.tools import ToolKind, command_of, kind_of
 
 HEAD_CHARS = 500
 TAIL_CHARS = 1000
 _SHELL = ToolKind.SHELL
-_FIRST_WORD = re.compile(r"\s*(?:<\w+>\s*)?[^\w{]{0,6}([\w'.]+)")
+_FIRST_WORD = re.compile(r"\s*(?:<\w+>\s*)?[^\w{]{0,6}((?:[Tt]he )?[\w'.]+)")
 POWERSHELLS = ("PowerShell", "powershell", "pwsh")
 
 
@@ -28,6 +29,8 @@ class Case:
         "_command",
         "_masked",
         "_opening",
+        "_output",
+        "_tail",
         "head",
         "kind",
         "line",
@@ -35,7 +38,6 @@ class Case:
         "request",
         "result",
         "short",
-        "tail",
     )
 
     def __init__(self, request: Request, result: Result, origin: str) -> None:
@@ -46,20 +48,38 @@ class Case:
         self.short = len(text) <= TAIL_CHARS
         """The windows hold the whole text."""
         self.head = text if self.short else text[:HEAD_CHARS]
-        self.tail = text if self.short else text[-TAIL_CHARS:]
+        self._tail: str | None = None
         self.kind = kind_of(request.tool)
         self.line = command_of(request.arguments) if self.kind is _SHELL else ""
         self._command: Command | None = None
         self._masked: bool | None = None
         self._opening: str | None = None
+        self._output: Output | None = None
+
+    @property
+    def tail(self) -> str:
+        """The end of the result; most results are decided by their beginning."""
+        if self._tail is None:
+            self._tail = self.head if self.short else self.result.text[-TAIL_CHARS:]
+        return self._tail
 
     @property
     def opening(self) -> str:
-        """The first word of the result in lower case, behind a tag or punctuation."""
+        """The first word of the result in lower case, behind a tag or punctuation.
+
+        "The" says nothing, so there it is the first two words.
+        """
         if self._opening is None:
             found = _FIRST_WORD.match(self.head, 0, 80)
             self._opening = found[1].lower() if found else ""
         return self._opening
+
+    @property
+    def output(self) -> Output:
+        """The ends of what a command printed."""
+        if self._output is None:
+            self._output = Output(self.head, self.tail, is_short=self.short)
+        return self._output
 
     @property
     def command(self) -> Command:

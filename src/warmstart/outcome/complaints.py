@@ -215,10 +215,9 @@ class Complaint(NamedTuple):
     """Whether it is sure enough to overrule a zero exit."""
 
 
-_SHELL_WORDS = ("sh:", "(eval)", "-c: line")
 _RULES = (
-    Complaint("shell_refuses", _SHELL_WORDS, _shell_refuses),
-    Complaint("shell_complains", _SHELL_WORDS, _shell_complains),
+    Complaint("shell_refuses", ("line ", "sh:", "(eval)"), _shell_refuses),
+    Complaint("shell_complains", ("sh:", "(eval)", "-c: line"), _shell_complains),
     Complaint(
         "ends_in_traceback", ("Traceback", '  File "', "Error", "Exception"), _ends_in_traceback
     ),
@@ -259,7 +258,7 @@ def find_complaint(case: Case, *, masked: bool = False) -> str | None:
     """The rule by which a command's output says it failed, or None."""
     if not case.tail:
         return None
-    output = Output(case)
+    output = case.output
     near = output.tail[-_NEAR_CHARS:]
     allowed: frozenset[str] | None = None
     for name, words, test, _ in _MASKED_RULES if masked else _RULES:
@@ -298,10 +297,12 @@ def find_own_complaint(case: Case) -> bool:
     Such a line means a non-zero exit even where other output follows: ``ls``, ``cat``, ``rg`` and
     the rest report what they could not do and go on.
     """
+    if ": " not in case.tail and ": " not in case.head:
+        return False
     openings = _counted_openings(case)
     if not contains_any(case.tail, openings) and not contains_any(case.head, openings):
         return False
-    output = Output(case)
+    output = case.output
     near = output.last_lines[-3:]
     if not case.command.sequence:
         near = [*output.first_lines, *output.last_lines]
@@ -327,5 +328,5 @@ def find_reported_status(case: Case) -> int | None:
     """The exit status a command printed about itself (``; echo "exit: $?"``)."""
     if "$?" not in case.line and "$LASTEXITCODE" not in case.line:
         return None
-    found = _STATUS.search(Output(case).final)
+    found = _STATUS.search(case.output.final)
     return int(found[1]) if found else None

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from warmstart.outcome.case import Case
-
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _CLOSING_TAGS = ("</output>",)
 _FOOTERS = ("<shellId: ", "[The command ", "[Command ")
@@ -15,15 +13,15 @@ _NEAR_LINES = 10
 class Output:
     """First and last lines, with what harnesses put around a command's output peeled off."""
 
-    __slots__ = ("_first", "_last", "final", "first", "head", "is_short", "tail")
+    __slots__ = ("_last", "final", "first", "head", "is_short", "tail")
 
-    def __init__(self, case: Case) -> None:
-        head, tail = _peel(case)
+    def __init__(self, head: str, tail: str, *, is_short: bool) -> None:
+        head, tail = _peel(head, tail, is_short=is_short)
         if "\x1b" in tail or "\x1b" in head:
             head, tail = _COLOUR.sub("", head), _COLOUR.sub("", tail)
         self.head = head
         self.tail = tail
-        self.is_short = case.short
+        self.is_short = is_short
         """The windows hold the whole output."""
         stripped = tail.rstrip()
         self.final = stripped[stripped.rfind("\n") + 1 :]
@@ -53,17 +51,16 @@ class Output:
         return self.is_short and self.tail.count("\n") <= _NEAR_LINES
 
 
-def _peel(case: Case) -> tuple[str, str]:
+def _peel(head: str, tail: str, *, is_short: bool) -> tuple[str, str]:
     """Head and tail without a header above and a tag or footer below the output."""
-    head, tail = case.head, case.tail
     start = _header_length(head)
     if start:
         head = head[start:]
-        tail = tail[start:] if case.short else tail
+        tail = tail[start:] if is_short else tail
     end = _footer_start(tail)
     if end is not None:
         tail = tail[:end]
-        head = head[:end] if case.short else head
+        head = head[:end] if is_short else head
     return head, tail
 
 

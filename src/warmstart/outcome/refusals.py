@@ -50,7 +50,7 @@ _OPENING = re.compile(
 
 
 REFUSAL_WORDS = frozenset({
-    "tool_use_error", "error", "sibling", "cancelled", "the", "user", "tool", "exec",
+    "tool_use_error", "error", "sibling", "cancelled", "the user", "user", "tool", "exec",
     "exec_command", "command", "patch", "operation", "permission", "blocked", "rejected",
     "pretooluse", "posttooluse", "request", "exit", "aborted", "interrupted",
 })  # fmt: skip

@@ -30,7 +30,10 @@ _FILTERS = frozenset({
     "cut", "tr", "column", "jq", "nl", "fold", "rev", "tac", "xxd", "base64", "strings",
 })  # fmt: skip
 _SPEAKERS = frozenset({"echo", "printf", "true", ":", "pwd", "date"})
-_HIDERS = _FILTERS | _SPEAKERS | _LEADERS | {"exit", "timeout"}
+_HIDERS = "|".join(sorted(map(re.escape, _FILTERS | _SPEAKERS | _LEADERS | {"exit", "timeout"})))
+_HIDER = re.compile(rf"[|;\n]\s*(?:{_HIDERS})(?!\S)")
+_HIDING_END = re.compile(rf"(\|\||\||;|\n)\s*((?:{_HIDERS})(?!\S)[^|;&\n]*)\s*\Z")
+"""A last stage that begins with a program which may hide the exit code of those before it."""
 
 _MATCHERS = frozenset({"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "pgrep", "git grep"})
 _BENIGN: dict[str, str] = (
@@ -61,7 +64,6 @@ class Command(NamedTuple):
 
 NO_COMMAND = Command("", "", (), masked=False, chained=False, sequence=False)
 _PIPES = ("|", "|&")
-_PAIRS = ("||", "&&")
 
 
 def read_command(line: str) -> Command:
@@ -99,24 +101,22 @@ def is_masked(line: str) -> bool:
     if not ("|" in line or ";" in line or "\n" in line):
         return False
     if "<<" in line:
-        line = _drop_heredocs(line).rstrip()
-    before, last = _last_stage(line)
-    word = last.split(None, 1)[:1]
-    return bool(word) and word[0] in _HIDERS and _hides(program_of(last), before, line)
+        line = _drop_heredocs(line)
+    found = _HIDING_END.search(line)
+    if found is None:
+        # The last stage may still hold an operator in quotes (awk '{a; b}').
+        return bool(_HIDER.search(line)) and read_command(line).masked
+    last = found[2]
+    if ("'" in last or '"' in last or "`" in last) and not _is_plain(last):
+        return read_command(line).masked
+    return _hides(program_of(last), found[1], line)
 
 
-def _last_stage(line: str) -> tuple[str, str]:
-    """The last operator and what follows it.
-
-    An operator inside quotes has a quote behind it; where none follows, the last one is real.
-    """
-    start = max(line.rfind("|"), line.rfind(";"), line.rfind("\n"), line.rfind("&&") + 1)
-    last = line[start + 1 :]
-    if "'" in last or '"' in last or "`" in last or last.isspace():
-        stages, operators = _trim(*_split(line))
-        return (operators[-1], stages[-1]) if operators else ("", "")
-    pair = line[start - 1 : start + 1]
-    return (pair if pair in _PAIRS else line[start : start + 1]), last
+def _is_plain(text: str) -> bool:
+    """Whether every quote in the text is closed in it, as far as counting can tell."""
+    if "`" in text or "\\" in text:
+        return False
+    return text.count("'") % 2 == 0 and text.count('"') % 2 == 0
 
 
 def _trim(stages: list[str], operators: list[str]) -> tuple[list[str], list[str]]:

@@ -17,7 +17,7 @@ from warmstart.outcome.tools import ToolKind
 
 _STRUCTURAL = Certainty.STRUCTURAL
 _ERROR_TAGS = ("<tool_use_error>", "<error>", "<exception>")
-_GIVING_UP = frozenset({"command", "process", "tool", "execution", "the", "error", "oci"})
+_GIVING_UP = frozenset({"command", "process", "tool", "execution", "the command", "error", "oci"})
 _CLEARED = ("[Old tool result content cleared", "[Duplicate tool output", "[Tool result cleared")
 _TAIL_FIELD = re.compile(
     r'(?<!\\)"(?P<key>exit_code|exitCode|returncode|error|exit_code_meaning)":\s*'

@@ -12,7 +12,6 @@ from warmstart.model import Certainty, Outcome, Status
 from warmstart.outcome.case import Case
 from warmstart.outcome.classes import contains_any
 from warmstart.outcome.complaints import find_complaint, find_own_complaint
-from warmstart.outcome.output import Output
 from warmstart.outcome.shell import expects_output
 from warmstart.outcome.tools import ToolKind
 
@@ -42,7 +41,8 @@ _ERROR_OPENING = re.compile(
 _OPENING_WORDS = frozenset({
     "tool", "tool_use_error", "tool_error", "error", "errors", "fatal", "exception", "traceback",
     "invalid", "mcp", "http", "failed", "unable", "could", "cannot", "can't", "couldn't",
-    "unknown", "an", "the", "command", "request", "operation", "execution", "process", "your",
+    "unknown", "an", "command", "request", "operation", "execution", "process", "the command",
+    "the request", "the operation", "the execution", "the process", "your",
     "timed", "permission", "access", "unauthorized", "unauthorised", "apply_patch", "string",
     "found", "no", "file", "path", "old_string", "oldstring", "agent",
     *(str(code) for code in range(400, 600)), *(str(code) for code in range(32000, 33000)),
@@ -87,7 +87,7 @@ _CITATION = re.compile(r"\S+:\d+[:-]|\s*\d+[\t:→|]")
 
 def silent_search(case: Case) -> Outcome | None:
     """A search that printed nothing found nothing, and exited 1 saying so."""
-    if len(case.tail) > 200 or Output(case).final or not expects_output(case.command):
+    if len(case.tail) > 200 or case.output.final or not expects_output(case.command):
         return None
     reason = "not installed" if case.command.program == "which" else "no match"
     return case.end(Status.OK, "silent_search", _TEXTUAL, exit_code=1, reason=reason)
@@ -101,7 +101,7 @@ def speaking_diff(case: Case) -> Outcome | None:
         return None
     if case.command.chained or not case.head or find_own_complaint(case) or find_complaint(case):
         return None
-    if not _DIFFERENCE.search(Output(case).tail):
+    if not _DIFFERENCE.search(case.output.tail):
         return None
     return case.end(Status.OK, "speaking_diff", _TEXTUAL, exit_code=1, reason="files differ")
 
