@@ -13,7 +13,7 @@ from warmstart.model import Certainty, ErrorClass, Outcome, Request, Result, Sta
 from warmstart.outcome.classes import classify
 from warmstart.outcome.output import Output
 from warmstart.outcome.shell import NO_COMMAND, Command, is_masked, read_command
-from warmstart.outcome.tools import ToolKind, command_of, kind_of
+from warmstart.outcome.tools import ToolKind, command_of
 
 HEAD_CHARS = 500
 TAIL_CHARS = 1000
@@ -40,7 +40,7 @@ class Case:
         "short",
     )
 
-    def __init__(self, request: Request, result: Result, origin: str) -> None:
+    def __init__(self, request: Request, result: Result, origin: str, kind: ToolKind) -> None:
         text = result.text
         self.request = request
         self.result = result
@@ -49,8 +49,8 @@ class Case:
         """The windows hold the whole text."""
         self.head = text if self.short else text[:HEAD_CHARS]
         self._tail: str | None = None
-        self.kind = kind_of(request.tool)
-        self.line = command_of(request.arguments) if self.kind is _SHELL else ""
+        self.kind = kind
+        self.line = command_of(request.arguments) if kind is _SHELL else ""
         self._command: Command | None = None
         self._masked: bool | None = None
         self._opening: str | None = None

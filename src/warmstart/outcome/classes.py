@@ -85,17 +85,19 @@ _PHRASES: dict[ErrorClass, tuple[str, ...]] = {
 }  # fmt: skip
 _FAILURES = frozenset({"failed", "failing", "failure", "failures", "fail", "error", "errors"})
 _BY_EXIT = {124: ErrorClass.TIMEOUT, 126: ErrorClass.PERMISSION, 127: ErrorClass.NOT_FOUND}
-_NEAR_CHARS = 160
-_FAR_CHARS = 600
+_LINE_CHARS = 120
+_FAR_CHARS = 500
 
 
 def classify(head: str, tail: str, exit_code: int | None) -> ErrorClass:
-    """The class of a failed call; the outermost lines are asked before the rest of the tail."""
+    """The class of a failed call; its first and last lines are asked before the rest."""
     if exit_code in _BY_EXIT:
         return _BY_EXIT[exit_code]
-    found = _match(f"{head[:_NEAR_CHARS]}\n{tail[-_NEAR_CHARS:]}".lower())
-    if found is None and len(tail) > 2 * _NEAR_CHARS:
-        found = _match(tail[-_FAR_CHARS:].lower())
+    first, _, below = head[: 2 * _LINE_CHARS].lstrip().partition("\n")
+    last = tail[-2 * _LINE_CHARS :].rstrip().rpartition("\n")[2]
+    found = _match(f"{first[:_LINE_CHARS]}\n{below[:40]}\n{last[-_LINE_CHARS:]}".lower())
+    if found is None or found is ErrorClass.CRASH:
+        found = _match(tail[-_FAR_CHARS:].lower()) or found
     return found or (ErrorClass.NONZERO_EXIT if exit_code else ErrorClass.OTHER)
 
 
@@ -130,7 +132,7 @@ def _match(text: str) -> ErrorClass | None:
         for phrase in _BY_FIRST_WORD.get(word, ()):
             if phrase.rank < best.rank and phrase.text in text:
                 best = phrase
-    if best.rank > _TEST_RANK and _counts_failures(words):
+    if best.rank > _TEST_RANK and not _FAILURES.isdisjoint(words) and _counts_failures(words):
         return ErrorClass.TEST_FAILURE
     if best is _LAST:
         return ErrorClass.CRASH if "error" in text else None

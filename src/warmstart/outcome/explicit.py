@@ -11,7 +11,7 @@ from warmstart.outcome.case import Case
 from warmstart.outcome.complaints import find_complaint, find_reported_status
 from warmstart.outcome.markers import find_exit_code
 from warmstart.outcome.refusals import find_refusal
-from warmstart.outcome.shell import explain_exit
+from warmstart.outcome.shell import explain_exit, may_be_benign
 from warmstart.outcome.tools import ToolKind
 
 
@@ -62,7 +62,9 @@ def judge_exit(case: Case, code: int | None, evidence: str, certainty: Certainty
         return case.end(
             refusal.status, refusal.name, certainty, exit_code=code, reason=refusal.reason
         )
-    reason = None if code is None else explain_exit(case.command, code)
+    reason = None
+    if code is not None and may_be_benign(case.line, code):
+        reason = explain_exit(case.command, code)
     if reason is not None and not (case.command.chained and find_complaint(case)):
         return case.end(Status.OK, "benign_exit", certainty, exit_code=code, reason=reason)
     return case.fail(evidence, certainty, exit_code=code)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from warmstart.model import Certainty, Outcome, Request, Result, Status
 from warmstart.outcome import explicit, structure, words
 from warmstart.outcome.case import Case
-from warmstart.outcome.tools import ToolKind
+from warmstart.outcome.tools import ToolKind, kind_of
 
 Rule = Callable[[Case], Outcome | None]
 
@@ -34,6 +34,7 @@ def _rules_by_opening(kind: ToolKind) -> dict[str, tuple[Rule, ...]]:
 
 
 RULES = {kind: _rules_by_opening(kind) for kind in ToolKind}
+_ANSWERING = (ToolKind.OTHER, ToolKind.READER)
 UNANSWERED = Outcome(status=Status.UNANSWERED, certainty=Certainty.STRUCTURAL, evidence="no_result")
 
 
@@ -44,12 +45,15 @@ def judge(request: Request, result: Result | None, origin: str = "") -> Outcome:
     """
     if result is None:
         return UNANSWERED
-    case = Case(request, result, origin)
+    kind = kind_of(request.tool)
     if result.is_error is not None or result.exit_code is not None or result.status is not None:
         rules: tuple[Rule, ...] = explicit.RULES
+    elif kind in _ANSWERING and words.is_plain_answer(result.text):
+        return words.NOTHING_WRONG
     else:
-        by_opening = RULES[case.kind]
-        rules = by_opening.get(case.head.lstrip()[:1]) or by_opening[structure.ANY_OPENING]
+        by_opening = RULES[kind]
+        rules = by_opening.get(result.text[:80].lstrip()[:1]) or by_opening[structure.ANY_OPENING]
+    case = Case(request, result, origin, kind)
     for rule in rules:
         outcome = rule(case)
         if outcome is not None:

@@ -66,6 +66,12 @@ TIMED_OUT = re.compile(
 )
 
 
+GIVING_UP_WORDS = frozenset({
+    "command", "process", "tool", "execution", "the command", "error", "oci",
+})  # fmt: skip
+"""First words of the two above."""
+
+
 def find_exit_code(case: Case) -> int | None:
     """The exit code the harness wrote into a shell result, or None."""
     head = case.head

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_CLOSING_TAGS = ("</output>",)
+_HEADER_OPENINGS = ("<", "C", "W", "P", "E")
+_FOOTER_ENDINGS = (">", "]")
+_CLOSING_TAG = "</output>"
 _FOOTERS = ("<shellId: ", "[The command ", "[Command ")
 _NEAR_LINES = 10
 
@@ -16,18 +18,23 @@ class Output:
     __slots__ = ("_last", "final", "first", "head", "is_short", "tail")
 
     def __init__(self, head: str, tail: str, *, is_short: bool) -> None:
-        head, tail = _peel(head, tail, is_short=is_short)
-        if "\x1b" in tail or "\x1b" in head:
-            head, tail = _COLOUR.sub("", head), _COLOUR.sub("", tail)
+        start = _header_length(head) if head[:1] in _HEADER_OPENINGS else 0
+        if start:
+            head = head[start:]
+            tail = tail[start:] if is_short else tail
+        tail = _peel_footer(tail.rstrip())
+        if is_short:
+            head = tail
+        if "\x1b" in tail:
+            tail = _COLOUR.sub("", tail)
+            head = tail if is_short else _COLOUR.sub("", head)
         self.head = head
         self.tail = tail
         self.is_short = is_short
         """The windows hold the whole output."""
-        stripped = tail.rstrip()
-        self.final = stripped[stripped.rfind("\n") + 1 :]
+        self.final = tail[tail.rfind("\n") + 1 :]
         """The last line."""
-        stripped = head.lstrip("\r\n")
-        self.first = stripped.partition("\n")[0]
+        self.first = head.lstrip("\r\n").partition("\n")[0]
         """The first line."""
         self._last: list[str] | None = None
 
@@ -51,20 +58,8 @@ class Output:
         return self.is_short and self.tail.count("\n") <= _NEAR_LINES
 
 
-def _peel(head: str, tail: str, *, is_short: bool) -> tuple[str, str]:
-    """Head and tail without a header above and a tag or footer below the output."""
-    start = _header_length(head)
-    if start:
-        head = head[start:]
-        tail = tail[start:] if is_short else tail
-    end = _footer_start(tail)
-    if end is not None:
-        tail = tail[:end]
-        head = head[:end] if is_short else head
-    return head, tail
-
-
 def _header_length(head: str) -> int:
+    """How much of the head is a harness's own: an opening tag, or lines above ``Output:``."""
     if head.startswith(("<output>", "<returncode>")):
         return head.find("<output>") + len("<output>")
     if head.startswith(("Chunk ID:", "Wall time", "Process exited", "Exit code:")):
@@ -72,11 +67,12 @@ def _header_length(head: str) -> int:
     return 0
 
 
-def _footer_start(tail: str) -> int | None:
-    end = tail.rstrip()
-    if end.endswith(_CLOSING_TAGS):
-        return len(end) - len(_CLOSING_TAGS[0])
-    if end.endswith((">", "]")):
-        line = end.rfind("\n") + 1
-        return line if end.startswith(_FOOTERS, line) else None
-    return None
+def _peel_footer(tail: str) -> str:
+    """The tail without a closing tag or a line about the exit below the output."""
+    last = tail[-1:]
+    if last not in _FOOTER_ENDINGS:
+        return tail
+    if tail.endswith(_CLOSING_TAG):
+        return tail[: -len(_CLOSING_TAG)].rstrip()
+    line = tail.rfind("\n") + 1
+    return tail[:line].rstrip() if tail.startswith(_FOOTERS, line) else tail

@@ -17,6 +17,7 @@ _OPAQUE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 """What is copied to the program or ignored: quotes, escapes, substitutions, comments."""
+_PLAIN = frozenset("'\"\\`$#")
 _HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
 _OPERATOR = re.compile(r"(\|\||&&|\|&?|;|\n)")
 _ASSIGNMENT = re.compile(r"\w+=(?:'[^']*'|\"[^\"]*\"|\S*)$")
@@ -30,10 +31,8 @@ _FILTERS = frozenset({
     "cut", "tr", "column", "jq", "nl", "fold", "rev", "tac", "xxd", "base64", "strings",
 })  # fmt: skip
 _SPEAKERS = frozenset({"echo", "printf", "true", ":", "pwd", "date"})
-_HIDERS = "|".join(sorted(map(re.escape, _FILTERS | _SPEAKERS | _LEADERS | {"exit", "timeout"})))
-_HIDER = re.compile(rf"[|;\n]\s*(?:{_HIDERS})(?!\S)")
-_HIDING_END = re.compile(rf"(\|\||\||;|\n)\s*((?:{_HIDERS})(?!\S)[^|;&\n]*)\s*\Z")
-"""A last stage that begins with a program which may hide the exit code of those before it."""
+_HIDERS = _FILTERS | _SPEAKERS | _LEADERS | {"exit", "timeout"}
+_HIDER = re.compile(rf"[|;\n]\s*(?:{'|'.join(map(re.escape, sorted(_HIDERS)))})(?!\S)")
 
 _MATCHERS = frozenset({"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "pgrep", "git grep"})
 _BENIGN: dict[str, str] = (
@@ -42,6 +41,8 @@ _BENIGN: dict[str, str] = (
     | dict.fromkeys(("test", "[", "[["), "condition is false")
     | dict.fromkeys(("which", "type", "command -v", "whereis"), "not installed")
 )
+
+_MAY_BE_BENIGN = re.compile(r"grep|rg |ag |ack |diff|cmp|test |\[|which|type |command|whereis")
 
 
 class Command(NamedTuple):
@@ -98,22 +99,32 @@ def _start_of_chain(operators: list[str], end: int) -> int:
 
 def is_masked(line: str) -> bool:
     """Whether the line hides its exit code, without taking it apart where its end is plain."""
-    if not ("|" in line or ";" in line or "\n" in line):
+    if "|" not in line and ";" not in line and "\n" not in line:
         return False
-    if "<<" in line:
-        line = _drop_heredocs(line)
-    found = _HIDING_END.search(line)
-    if found is None:
-        # The last stage may still hold an operator in quotes (awk '{a; b}').
+    line = _drop_heredocs(line).rstrip()
+    start = max(line.rfind("|"), line.rfind(";"), line.rfind("\n"), line.rfind("&&") + 1)
+    last = line[start + 1 :]
+    if not last or not (_has_no_quotes(last) or (_is_plain(last) and _is_plain(line[:start]))):
         return bool(_HIDER.search(line)) and read_command(line).masked
-    last = found[2]
-    if ("'" in last or '"' in last or "`" in last) and not _is_plain(last):
-        return read_command(line).masked
-    return _hides(program_of(last), found[1], line)
+    if last.split(None, 1)[0] not in _HIDERS:
+        return False
+    return _hides(program_of(last), _operator_at(line, start), line)
+
+
+def _operator_at(line: str, index: int) -> str:
+    return "||" if line[index - 1 : index + 1] == "||" else line[index : index + 1]
+
+
+def _has_no_quotes(text: str) -> bool:
+    """An operator inside quotes has a quote behind it; where none follows, it is real."""
+    return "'" not in text and '"' not in text and "`" not in text
 
 
 def _is_plain(text: str) -> bool:
-    """Whether every quote in the text is closed in it, as far as counting can tell."""
+    """Whether every quote in the text is closed in it, as far as counting can tell.
+
+    With this true on both sides of an operator, the operator stands outside quotes.
+    """
     if "`" in text or "\\" in text:
         return False
     return text.count("'") % 2 == 0 and text.count('"') % 2 == 0
@@ -130,15 +141,18 @@ def _trim(stages: list[str], operators: list[str]) -> tuple[list[str], list[str]
 
 def _split(line: str) -> tuple[list[str], list[str]]:
     """Stages between operators, and the operators between them; opaque parts read ``Q``."""
-    if "<<" in line:
-        line = _drop_heredocs(line)
-    parts = _OPERATOR.split(_OPAQUE.sub("Q", line))
+    line = _drop_heredocs(line)
+    if not _PLAIN.isdisjoint(line):
+        line = _OPAQUE.sub("Q", line)
+    parts = _OPERATOR.split(line)
     return parts[::2], parts[1::2]
 
 
 def _drop_heredocs(line: str) -> str:
     """The line without the bodies of its heredocs, which may be whole programs."""
-    position = 0
+    position = line.find("<<")
+    if position < 0:
+        return line
     while found := _HEREDOC.search(line, position):
         start = line.find("\n", found.end())
         end = line.find("\n" + found[1], start) if start >= 0 else -1
@@ -177,6 +191,11 @@ def _hides(program: str, before: str, line: str) -> bool:
     if before in ("||", ";", "\n"):
         return program in _SPEAKERS or (program == "exit" and line.rstrip().endswith("exit 0"))
     return False
+
+
+def may_be_benign(line: str, code: int) -> bool:
+    """Whether the line is worth taking apart to ask what its exit code means."""
+    return code in (1, 123) and bool(_MAY_BE_BENIGN.search(line))
 
 
 def explain_exit(command: Command, code: int) -> str | None:

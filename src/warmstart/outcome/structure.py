@@ -10,14 +10,14 @@ import orjson
 
 from warmstart.model import Certainty, ErrorClass, Outcome, Status
 from warmstart.outcome.case import Case
+from warmstart.outcome.classes import contains_any
 from warmstart.outcome.explicit import judge_exit
-from warmstart.outcome.markers import NOT_RUN, TIMED_OUT, find_exit_code
+from warmstart.outcome.markers import GIVING_UP_WORDS, NOT_RUN, TIMED_OUT, find_exit_code
 from warmstart.outcome.refusals import REFUSAL_WORDS, find_refusal
 from warmstart.outcome.tools import ToolKind
 
 _STRUCTURAL = Certainty.STRUCTURAL
 _ERROR_TAGS = ("<tool_use_error>", "<error>", "<exception>")
-_GIVING_UP = frozenset({"command", "process", "tool", "execution", "the command", "error", "oci"})
 _CLEARED = ("[Old tool result content cleared", "[Duplicate tool output", "[Tool result cleared")
 _TAIL_FIELD = re.compile(
     r'(?<!\\)"(?P<key>exit_code|exitCode|returncode|error|exit_code_meaning)":\s*'
@@ -32,7 +32,11 @@ _PYTHON_FAILURE = re.compile(
 _RUNNING = re.compile(r"^Process running with session ID", re.MULTILINE)
 _FAILED_WORDS = frozenset({"error", "failed", "failure"})
 _REASONS = frozenset({"message", "detail", "reason", "error_message", "description"})
+_END_CHARS = 500
 _EXIT_KEYS = ("exit_code", "exitCode", "returncode")
+_TELLING_KEYS = frozenset(
+    {*_EXIT_KEYS, "metadata", "error", "success", "ok", "isError", "is_error", "status"}
+)
 
 
 def cleared_result(case: Case) -> Outcome | None:
@@ -82,7 +86,7 @@ def exit_marker(case: Case) -> Outcome | None:
 
 def harness_gave_up(case: Case) -> Outcome | None:
     """The harness stopped waiting for the tool, or could not start it."""
-    if case.opening not in _GIVING_UP:
+    if case.opening not in GIVING_UP_WORDS:
         return None
     start = case.head[:80]
     if TIMED_OUT.match(start):
@@ -102,7 +106,7 @@ def marker_left_out(case: Case) -> Outcome | None:
 def json_answer(case: Case) -> Outcome | None:
     """The result is a JSON object with fields that say how it went."""
     data = _load_answer(case)
-    if data is None:
+    if data is None or _TELLING_KEYS.isdisjoint(data):
         return None
     code = _exit_code_in(data)
     if code is not None:
@@ -158,6 +162,8 @@ def _load_answer(case: Case) -> dict[str, Any] | None:
     start_at = _skip_envelope(head)
     if start_at < 0:
         return None
+    if case.kind is ToolKind.SHELL and not contains_any(case.tail, _EXIT_KEYS):
+        return None  # a command printed JSON; only a harness adds the exit code
     if case.short:
         return _parse_object(head[start_at:])
     return _fields_at_ends(head[start_at:], case.tail)
@@ -193,6 +199,7 @@ def _fields_at_ends(head: str, tail: str) -> dict[str, Any]:
     if first:
         data[first["key"]] = _plain_value(first["value"])
     tail = tail[: tail.rfind("}") + 1]  # a harness may append a warning behind the object
+    tail = tail[-_END_CHARS:]
     for found in _TAIL_FIELD.finditer(tail):
         key, behind = found["key"], tail[found.end() :]
         depth = 2 if key in _EXIT_KEYS else 1  # Codex nests it: {"output", "metadata": {…}}

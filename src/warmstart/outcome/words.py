@@ -12,6 +12,8 @@ from warmstart.model import Certainty, Outcome, Status
 from warmstart.outcome.case import Case
 from warmstart.outcome.classes import contains_any
 from warmstart.outcome.complaints import find_complaint, find_own_complaint
+from warmstart.outcome.markers import GIVING_UP_WORDS
+from warmstart.outcome.refusals import REFUSAL_WORDS
 from warmstart.outcome.shell import expects_output
 from warmstart.outcome.tools import ToolKind
 
@@ -77,12 +79,30 @@ _FINE = re.compile(
     re.VERBOSE,
 )
 _NOT_PROSE = frozenset('{[-#"')
+_PLAIN_OPENING = re.compile(r"\s*(?![{<\[])[^\w{]{0,6}((?:[Tt]he )?[\w']+)")
+_SUSPECT_WORDS = _OPENING_WORDS | REFUSAL_WORDS | GIVING_UP_WORDS
 _DIFFERENCE = re.compile(
     r"^(?:[<>+-] |@@ |\d+(?:,\d+)?[acd]\d+)|\bdiffer\b|^Only in ", re.MULTILINE
 )
 _QUOTED = re.compile(r'"[^"]*"')
 _CITATION = re.compile(r"\S+:\d+[:-]|\s*\d+[\t:→|]")
 """A line of a file, as search tools and viewers print it."""
+
+
+def is_plain_answer(text: str) -> bool:
+    """Whether no rule has anything to look for: neither the opening nor the first line is telling.
+
+    Decides most answers of tools that are no shell, before anything else is worth preparing.
+    """
+    found = _PLAIN_OPENING.match(text, 0, 80)
+    if found is None or found[1].lower() in _SUSPECT_WORDS:
+        return False
+    start = text[:120]
+    if "ailed" in start or "Error" in start or "Exception" in start or start[:1] == "E":
+        return False
+    if len(text) > SHORT_CHARS:
+        return True
+    return _TRIGGERS.isdisjoint(text[:300].lstrip().partition("\n")[0].lower().split())
 
 
 def silent_search(case: Case) -> Outcome | None:
