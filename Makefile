@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORPUS ?= ../shared/corpus
 
-.PHONY: demo test lint types contracts unit bench fmt samples clean
+.PHONY: demo test lint types contracts unit bench fmt samples docs clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -38,6 +38,7 @@ unit: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python bench/outcome_accuracy.py $(CORPUS)/labelled/calls.jsonl.gz
+	$(BIN)/python bench/outcome_explicit.py $(CORPUS)/labelled/calls.jsonl.gz $(CORPUS)
 	$(BIN)/python bench/outcome_speed.py $(CORPUS)/labelled/calls.jsonl.gz
 
 fmt: $(VENV)/.dev
@@ -46,6 +47,9 @@ fmt: $(VENV)/.dev
 
 samples: $(VENV)/.dev
 	$(BIN)/python scripts/make_samples.py
+
+docs: $(VENV)/.dev
+	$(BIN)/python scripts/make_docs.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage* dist
