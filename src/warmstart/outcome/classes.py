@@ -95,9 +95,10 @@ def classify(head: str, tail: str, exit_code: int | None) -> ErrorClass:
         return _BY_EXIT[exit_code]
     first, _, below = head[: 2 * _LINE_CHARS].lstrip().partition("\n")
     last = tail[-2 * _LINE_CHARS :].rstrip().rpartition("\n")[2]
-    found = _match(f"{first[:_LINE_CHARS]}\n{below[:40]}\n{last[-_LINE_CHARS:]}".lower())
-    if found is None or found is ErrorClass.CRASH:
-        found = _match(tail[-_FAR_CHARS:].lower()) or found
+    outer = f"{first[:_LINE_CHARS]}\n{below[:40]}\n{last[-_LINE_CHARS:]}" if below else first
+    found = _match(outer.lower())
+    if found is None:
+        found = _match(tail[-_FAR_CHARS:].lower())
     return found or (ErrorClass.NONZERO_EXIT if exit_code else ErrorClass.OTHER)
 
 

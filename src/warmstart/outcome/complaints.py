@@ -60,6 +60,11 @@ _OPENING = re.compile(
     | unknown\ (?:json\ field|flag|command|option|shorthand)""",
     re.VERBOSE,
 )
+ERROR_LINE = re.compile(
+    r"^\W{0,3}(?:error|fatal|panic|unca|unha|runt|e: |npm|fail|unab|could|cannot|acc|unk)|failed:",
+    re.MULTILINE,
+)
+"""A rough and quick look for the line above, over several lines at once."""
 _USAGE = re.compile(r"usage: |malformed command")
 _EXCEPTION = re.compile(
     r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Warning)\b(?:: |$)"
@@ -242,7 +247,7 @@ _RULES = (
         if_masked=False,
     ),
 )
-_MASKED_WORDS = (
+MASKED_WORDS = (
     "rror", "ail", "AIL", "sh:", "(eval)", '  File "', "o such", "ot found", "annot", "o module",
 )  # fmt: skip
 """One of these stands near the end of every output that a masked rule would speak of."""
@@ -277,7 +282,7 @@ def find_complaint(case: Case, *, masked: bool = False) -> str | None:
 
 def _may_hide_failure(output: Output, near: str) -> bool:
     """Whether any rule for masked commands could speak; nearly all of them went well."""
-    return contains_any(near, _MASKED_WORDS) or bool(_OPENING.match(output.first.lower()))
+    return contains_any(near, MASKED_WORDS) or bool(_OPENING.match(output.first.lower()))
 
 
 def _allowed_rules(case: Case) -> frozenset[str]:

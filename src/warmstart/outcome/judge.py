@@ -11,7 +11,8 @@ from collections.abc import Callable
 from warmstart.model import Certainty, Outcome, Request, Result, Status
 from warmstart.outcome import explicit, structure, words
 from warmstart.outcome.case import Case
-from warmstart.outcome.tools import ToolKind, kind_of
+from warmstart.outcome.plain import find_plain_exit, is_plain_answer
+from warmstart.outcome.tools import ToolKind, command_of, kind_of
 
 Rule = Callable[[Case], Outcome | None]
 
@@ -34,7 +35,8 @@ def _rules_by_opening(kind: ToolKind) -> dict[str, tuple[Rule, ...]]:
 
 
 RULES = {kind: _rules_by_opening(kind) for kind in ToolKind}
-_ANSWERING = (ToolKind.OTHER, ToolKind.READER)
+_SHELL = ToolKind.SHELL
+_CODE = ToolKind.CODE
 UNANSWERED = Outcome(status=Status.UNANSWERED, certainty=Certainty.STRUCTURAL, evidence="no_result")
 
 
@@ -47,13 +49,22 @@ def judge(request: Request, result: Result | None, origin: str = "") -> Outcome:
         return UNANSWERED
     kind = kind_of(request.tool)
     if result.is_error is not None or result.exit_code is not None or result.status is not None:
-        rules: tuple[Rule, ...] = explicit.RULES
-    elif kind in _ANSWERING and words.is_plain_answer(result.text):
+        return _apply(explicit.RULES, Case(request, result, origin, kind))
+    text = result.text
+    if kind is _SHELL:
+        left_out = origin == "claude_code" and request.tool == "Bash"
+        line = command_of(request.arguments)
+        plain = find_plain_exit(text, line, left_out_is_zero=left_out)
+        if plain is not None:
+            return plain
+    elif kind is not _CODE and is_plain_answer(text):
         return words.NOTHING_WRONG
-    else:
-        by_opening = RULES[kind]
-        rules = by_opening.get(result.text[:80].lstrip()[:1]) or by_opening[structure.ANY_OPENING]
-    case = Case(request, result, origin, kind)
+    by_opening = RULES[kind]
+    rules = by_opening.get(text[:80].lstrip()[:1]) or by_opening[structure.ANY_OPENING]
+    return _apply(rules, Case(request, result, origin, kind))
+
+
+def _apply(rules: tuple[Rule, ...], case: Case) -> Outcome:
     for rule in rules:
         outcome = rule(case)
         if outcome is not None:

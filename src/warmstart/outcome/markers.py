@@ -58,6 +58,7 @@ TAIL_MARKERS = (
     ),
     Marker("xit code", re.compile(r"^\W{0,3}[Ee]xit code:? (-?\d+)\W{0,3}\Z", re.MULTILINE)),
 )
+_HEAD_CHARS = 500
 _TAIL_CHARS = 300
 NOT_RUN = re.compile(r"\W{0,3}(?:OCI runtime exec failed|Error response from daemon)")
 TIMED_OUT = re.compile(
@@ -72,12 +73,20 @@ GIVING_UP_WORDS = frozenset({
 """First words of the two above."""
 
 
+def find_head_code(text: str) -> int | None:
+    """The exit code at the beginning of a shell result, or None."""
+    pattern = HEAD_MARKERS.get(text[:4])
+    if pattern is None:
+        return None
+    found = pattern.match(text, 0, _HEAD_CHARS)
+    return int(found[1][:12]) if found else None
+
+
 def find_exit_code(case: Case) -> int | None:
     """The exit code the harness wrote into a shell result, or None."""
-    head = case.head
-    pattern = HEAD_MARKERS.get(head[:4])
-    if pattern is not None and (found := pattern.match(head)):
-        return int(found[1][:12])
+    code = find_head_code(case.result.text)
+    if code is not None:
+        return code
     tail = case.tail[-_TAIL_CHARS:]
     if "xit" not in tail or "$?" in case.line:  # the command may echo a marker of its own
         return None

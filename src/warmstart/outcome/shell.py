@@ -9,6 +9,7 @@ gives no answer rather than a wrong one.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import filterfalse
 from typing import NamedTuple
 
@@ -17,7 +18,6 @@ _OPAQUE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 """What is copied to the program or ignored: quotes, escapes, substitutions, comments."""
-_PLAIN = frozenset("'\"\\`$#")
 _HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
 _OPERATOR = re.compile(r"(\|\||&&|\|&?|;|\n)")
 _ASSIGNMENT = re.compile(r"\w+=(?:'[^']*'|\"[^\"]*\"|\S*)$")
@@ -97,6 +97,7 @@ def _start_of_chain(operators: list[str], end: int) -> int:
     return max(start, 0)
 
 
+@lru_cache(maxsize=64)
 def is_masked(line: str) -> bool:
     """Whether the line hides its exit code, without taking it apart where its end is plain."""
     if "|" not in line and ";" not in line and "\n" not in line:
@@ -142,7 +143,7 @@ def _trim(stages: list[str], operators: list[str]) -> tuple[list[str], list[str]
 def _split(line: str) -> tuple[list[str], list[str]]:
     """Stages between operators, and the operators between them; opaque parts read ``Q``."""
     line = _drop_heredocs(line)
-    if not _PLAIN.isdisjoint(line):
+    if "'" in line or '"' in line or "\\" in line or "$" in line or "`" in line or "#" in line:
         line = _OPAQUE.sub("Q", line)
     parts = _OPERATOR.split(line)
     return parts[::2], parts[1::2]
@@ -166,28 +167,38 @@ def _drop_heredocs(line: str) -> str:
 
 def program_of(stage: str) -> str:
     """The program a stage runs: its base name, with ``git grep`` and the like kept together."""
-    words = stage.split(None, 8)
+    words = stage.split(None, 2)
+    first = words[0] if words else ""
+    if first in _LEADERS or "=" in first or first == "timeout":
+        words = _skip_leaders(stage.split())
+        first = words[0] if words else ""
+    if first in _KEYWORDS:
+        return ""
+    if first[:1] in "({/." or "/" in first:
+        first = first.lstrip("({").rpartition("/")[2]
+    return _with_subcommand(first, words, stage) if first in _WITH_SUBCOMMANDS else first
+
+
+def _skip_leaders(words: list[str]) -> list[str]:
+    """Without what stands before the program: assignments, ``sudo``, ``timeout 60``."""
     if words[:2] == ["command", "-v"]:
-        return "command -v"
+        return ["command -v"]
     while words and (words[0] in _LEADERS or _ASSIGNMENT.match(words[0])):
         words = words[1:]
     if words[:1] == ["timeout"]:
         words = list(filterfalse(_TIMEOUT_OPTION.match, words[1:]))
-    if not words or words[0] in _KEYWORDS:
-        return ""
-    name = words[0].lstrip("({").rpartition("/")[2]
-    return _with_subcommand(name, words) if name in _WITH_SUBCOMMANDS else name
+    return words
 
 
-def _with_subcommand(name: str, words: list[str]) -> str:
+def _with_subcommand(name: str, words: list[str], stage: str) -> str:
     if name == "xargs":
-        return next((f"xargs {tool}" for tool in ("grep", "rg") if tool in words), name)
+        return next((f"xargs {tool}" for tool in ("grep", "rg") if f" {tool} " in stage), name)
     return f"{name} {words[1]}" if len(words) > 1 else name
 
 
 def _hides(program: str, before: str, line: str) -> bool:
-    if before in ("|", "|&"):
-        return "pipefail" not in line and program not in ("grep", "rg", "xargs")
+    if before in _PIPES:
+        return program in _FILTERS and "pipefail" not in line
     if before in ("||", ";", "\n"):
         return program in _SPEAKERS or (program == "exit" and line.rstrip().endswith("exit 0"))
     return False

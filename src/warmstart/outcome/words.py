@@ -12,8 +12,6 @@ from warmstart.model import Certainty, Outcome, Status
 from warmstart.outcome.case import Case
 from warmstart.outcome.classes import contains_any
 from warmstart.outcome.complaints import find_complaint, find_own_complaint
-from warmstart.outcome.markers import GIVING_UP_WORDS
-from warmstart.outcome.refusals import REFUSAL_WORDS
 from warmstart.outcome.shell import expects_output
 from warmstart.outcome.tools import ToolKind
 
@@ -40,7 +38,7 @@ _ERROR_OPENING = re.compile(
     re.VERBOSE,
 )
 """Matched against lower-case text: that is twice as fast as ignoring case."""
-_OPENING_WORDS = frozenset({
+OPENING_WORDS = frozenset({
     "tool", "tool_use_error", "tool_error", "error", "errors", "fatal", "exception", "traceback",
     "invalid", "mcp", "http", "failed", "unable", "could", "cannot", "can't", "couldn't",
     "unknown", "an", "command", "request", "operation", "execution", "process", "the command",
@@ -52,7 +50,7 @@ _OPENING_WORDS = frozenset({
 """First words of the openings above; any other first word spares the expression."""
 _EXCEPTION_OPENING = re.compile(r"[\w.]*[A-Z]\w*(?:Error|Exception)\b\s*[:(]|E[A-Z]{4,}: ")
 _FAILED = re.compile(r"[\w .'-]{1,60}\bfailed(?:: |\.|$| with| to )")
-_CONTENT_OPENINGS = frozenset(" \t{}|=*`/\\0123678")
+CONTENT_OPENINGS = frozenset(" \t{}|=*`/\\0123678")
 """How content begins: indentation, line numbers, JSON, Markdown, paths."""
 _SHORT_COMPLAINTS = (
     "not exist", "doesn't exist", "don't exist", "didn't exist", "not found", "no such file",
@@ -68,7 +66,7 @@ _SHORT_COMPLAINTS = (
     "is disabled", "already exists", "already in use", "not supported", "not in the workspace",
     "outside the", "outside of the",
 )  # fmt: skip
-_TRIGGERS = frozenset(phrase.split()[0] for phrase in _SHORT_COMPLAINTS) | {
+TRIGGERS = frozenset(phrase.split()[0] for phrase in _SHORT_COMPLAINTS) | {
     "exist.", "found.", "found:", "timeout.", "timeout:", "required.",
 }  # fmt: skip
 _FINE = re.compile(
@@ -79,30 +77,12 @@ _FINE = re.compile(
     re.VERBOSE,
 )
 _NOT_PROSE = frozenset('{[-#"')
-_PLAIN_OPENING = re.compile(r"\s*(?![{<\[])[^\w{]{0,6}((?:[Tt]he )?[\w']+)")
-_SUSPECT_WORDS = _OPENING_WORDS | REFUSAL_WORDS | GIVING_UP_WORDS
 _DIFFERENCE = re.compile(
     r"^(?:[<>+-] |@@ |\d+(?:,\d+)?[acd]\d+)|\bdiffer\b|^Only in ", re.MULTILINE
 )
 _QUOTED = re.compile(r'"[^"]*"')
 _CITATION = re.compile(r"\S+:\d+[:-]|\s*\d+[\t:→|]")
 """A line of a file, as search tools and viewers print it."""
-
-
-def is_plain_answer(text: str) -> bool:
-    """Whether no rule has anything to look for: neither the opening nor the first line is telling.
-
-    Decides most answers of tools that are no shell, before anything else is worth preparing.
-    """
-    found = _PLAIN_OPENING.match(text, 0, 80)
-    if found is None or found[1].lower() in _SUSPECT_WORDS:
-        return False
-    start = text[:120]
-    if "ailed" in start or "Error" in start or "Exception" in start or start[:1] == "E":
-        return False
-    if len(text) > SHORT_CHARS:
-        return True
-    return _TRIGGERS.isdisjoint(text[:300].lstrip().partition("\n")[0].lower().split())
 
 
 def silent_search(case: Case) -> Outcome | None:
@@ -144,7 +124,7 @@ def command_complains(case: Case) -> Outcome | None:
 def opens_like_error(case: Case) -> Outcome | None:
     """The answer begins as errors do."""
     head = case.head
-    if head[:1] in _CONTENT_OPENINGS:
+    if head[:1] in CONTENT_OPENINGS:
         return None
     if case.kind is ToolKind.READER and len(case.result.text) > SHORT_CHARS:
         return None
@@ -156,7 +136,7 @@ def opens_like_error(case: Case) -> Outcome | None:
 def _opens_with_failure(case: Case) -> bool:
     word = case.opening
     start = case.head[:120].lower()
-    if word in _OPENING_WORDS and _ERROR_OPENING.match(start):
+    if word in OPENING_WORDS and _ERROR_OPENING.match(start):
         return True
     if "failed" in start and _FAILED.match(start):
         return True
@@ -170,7 +150,7 @@ def short_complaint(case: Case) -> Outcome | None:
     if len(case.result.text) > SHORT_CHARS:
         return None
     first = case.head.lstrip().partition("\n")[0][:200].lower()
-    if first[:1] in _NOT_PROSE or _TRIGGERS.isdisjoint(first.split()):
+    if first[:1] in _NOT_PROSE or TRIGGERS.isdisjoint(first.split()):
         return None
     if _FINE.match(first) or _CITATION.match(first):
         return None
