@@ -52,7 +52,7 @@ _NAMED = re.compile(
     re.VERBOSE,
 )
 """This and the next two are matched against lower-case lines: twice as fast as ignoring case."""
-_OPENING = re.compile(
+ERROR_OPENING = re.compile(
     r"""[^\w{]{0,3}(?:error|fatal|panic|uncaught\ exception|unhandled\ exception|fatal\ error
         |runtime\ error)\b (?:\[\w+\])? \W*:
     | e:\  | \[error\] | npm\ (?:err!|error) | error\ executing\  | failed\ to\  | unable\ to[ ]
@@ -60,11 +60,6 @@ _OPENING = re.compile(
     | unknown\ (?:json\ field|flag|command|option|shorthand)""",
     re.VERBOSE,
 )
-ERROR_LINE = re.compile(
-    r"^\W{0,3}(?:error|fatal|panic|unca|unha|runt|e: |npm|fail|unab|could|cannot|acc|unk)|failed:",
-    re.MULTILINE,
-)
-"""A rough and quick look for the line above, over several lines at once."""
 _USAGE = re.compile(r"usage: |malformed command")
 _EXCEPTION = re.compile(
     r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Warning)\b(?:: |$)"
@@ -162,7 +157,7 @@ def _ends_in_stack(output: Output, *, masked: bool) -> bool:
 def _closes_with_error(output: Output, *, masked: bool) -> bool:
     """The last line is a program's complaint, or opens like one."""
     final = output.final.lower()
-    if not (_OPENING.match(final) or (": " in final and _NAMED.match(final))):
+    if not (ERROR_OPENING.match(final) or (": " in final and _NAMED.match(final))):
         return not masked and bool(_DEATH.match(output.final))
     return not masked or len(output.last_lines) <= 2
 
@@ -172,7 +167,7 @@ def _opens_with_error(output: Output, *, masked: bool) -> bool:
     if not output.is_short:
         return False
     first = output.first.lower()
-    if _OPENING.match(first):
+    if ERROR_OPENING.match(first):
         return output.is_brief or not masked
     if masked or not output.is_brief:
         return False
@@ -282,7 +277,7 @@ def find_complaint(case: Case, *, masked: bool = False) -> str | None:
 
 def _may_hide_failure(output: Output, near: str) -> bool:
     """Whether any rule for masked commands could speak; nearly all of them went well."""
-    return contains_any(near, MASKED_WORDS) or bool(_OPENING.match(output.first.lower()))
+    return contains_any(near, MASKED_WORDS) or bool(ERROR_OPENING.match(output.first.lower()))
 
 
 def _allowed_rules(case: Case) -> frozenset[str]:

@@ -10,7 +10,7 @@ from warmstart.model import Certainty, Outcome, Status
 from warmstart.outcome.case import Case
 from warmstart.outcome.complaints import find_complaint, find_reported_status
 from warmstart.outcome.markers import find_exit_code
-from warmstart.outcome.refusals import find_refusal
+from warmstart.outcome.refusals import REFUSAL_WORDS, find_refusal
 from warmstart.outcome.shell import explain_exit, may_be_benign
 from warmstart.outcome.tools import ToolKind
 
@@ -57,17 +57,23 @@ def judge_exit(case: Case, code: int | None, evidence: str, certainty: Certainty
         if complaint is not None:
             return case.fail(complaint, Certainty.TEXTUAL, exit_code=0)
         return case.end(Status.OK, evidence, certainty, exit_code=0)
-    refusal = find_refusal(case.head)
+    refusal = find_refusal(case.head) if case.opening in REFUSAL_WORDS else None
     if refusal is not None:
         return case.end(
             refusal.status, refusal.name, certainty, exit_code=code, reason=refusal.reason
         )
-    reason = None
-    if code is not None and may_be_benign(case.line, code):
-        reason = explain_exit(case.command, code)
-    if reason is not None and not (case.command.chained and find_complaint(case)):
+    reason = _benign_reason(case, code)
+    if reason is not None:
         return case.end(Status.OK, "benign_exit", certainty, exit_code=code, reason=reason)
     return case.fail(evidence, certainty, exit_code=code)
+
+
+def _benign_reason(case: Case, code: int | None) -> str | None:
+    """Why a non-zero exit is no failure, unless an earlier command of the chain complained."""
+    if code is None or not may_be_benign(case.line, code):
+        return None
+    reason = explain_exit(case.command, code)
+    return None if reason and case.command.chained and find_complaint(case) else reason
 
 
 def _hidden_complaint(case: Case) -> str | None:

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from warmstart.model import Certainty, Outcome, Request, Result, Status
 from warmstart.outcome import explicit, structure, words
 from warmstart.outcome.case import Case
-from warmstart.outcome.plain import find_plain_exit, is_plain_answer
-from warmstart.outcome.tools import ToolKind, command_of, kind_of
+from warmstart.outcome.plain import find_plain_outcome, is_plain_answer, is_plain_brief
+from warmstart.outcome.tools import ToolKind, kind_of
 
 Rule = Callable[[Case], Outcome | None]
 
@@ -50,17 +50,16 @@ def judge(request: Request, result: Result | None, origin: str = "") -> Outcome:
     kind = kind_of(request.tool)
     if result.is_error is not None or result.exit_code is not None or result.status is not None:
         return _apply(explicit.RULES, Case(request, result, origin, kind))
-    text = result.text
     if kind is _SHELL:
-        left_out = origin == "claude_code" and request.tool == "Bash"
-        line = command_of(request.arguments)
-        plain = find_plain_exit(text, line, left_out_is_zero=left_out)
-        if plain is not None:
-            return plain
-    elif kind is not _CODE and is_plain_answer(text):
-        return words.NOTHING_WRONG
+        plain = find_plain_outcome(request, result.text, origin)
+    elif is_plain_answer(result.text) and (kind is not _CODE or is_plain_brief(result.text)):
+        plain = words.NOTHING_WRONG
+    else:
+        plain = None
+    if plain is not None:
+        return plain
     by_opening = RULES[kind]
-    rules = by_opening.get(text[:80].lstrip()[:1]) or by_opening[structure.ANY_OPENING]
+    rules = by_opening.get(result.text[:80].lstrip()[:1]) or by_opening[structure.ANY_OPENING]
     return _apply(rules, Case(request, result, origin, kind))
 
 

@@ -8,14 +8,21 @@ from __future__ import annotations
 
 import re
 
-from warmstart.model import Certainty, Outcome, Status
-from warmstart.outcome.case import TAIL_CHARS
+from warmstart.model import Certainty, Outcome, Request, Status
 from warmstart.outcome.classes import contains_any
-from warmstart.outcome.complaints import ERROR_LINE, MASKED_WORDS
+from warmstart.outcome.complaints import ERROR_OPENING, MASKED_WORDS
 from warmstart.outcome.markers import GIVING_UP_WORDS, find_head_code
 from warmstart.outcome.refusals import REFUSAL_WORDS
 from warmstart.outcome.shell import is_masked
-from warmstart.outcome.words import CONTENT_OPENINGS, OPENING_WORDS, SHORT_CHARS, TRIGGERS
+from warmstart.outcome.structure import says_nothing
+from warmstart.outcome.tools import command_of
+from warmstart.outcome.words import (
+    CONTENT_OPENINGS,
+    NOTHING_WRONG,
+    OPENING_WORDS,
+    SHORT_CHARS,
+    TRIGGERS,
+)
 
 
 def _exit_zero(evidence: str, *, masked: bool) -> Outcome:
@@ -33,31 +40,62 @@ _EXIT_ZERO = {
     for evidence in ("exit_marker", "marker_left_out")
     for masked in (False, True)
 }
-_OPENING = re.compile(r"(?![{<\[\s])[^\w{]{0,6}((?:[Tt]he )?[\w']+)")
+_OPENING = re.compile(r"(?![{<\s]|\[[A-Z])[^\w{]{0,6}((?:[Tt]he )?[\w']+)")
+_LISTS = ("", "[{", "[]")
 _HARNESS_WORDS = REFUSAL_WORDS | GIVING_UP_WORDS
+_PRINTED_OPENINGS = frozenset(" \t{/.0123456789-+=#*|")
+"""How output begins, and no sentence of a harness."""
+_START_CHARS = 300
 _END_CHARS = 400
+_BRIEF_CHARS = 200
+_WRAPPED = ("", "<", "{")
+_TELLING = (
+    ": ", "rror", "ail", "RROR", "AIL", "sh:", "not ", "no ", "No ", "annot", "n't", "xit", "nable",
+    "nvalid", "nknown", "nexpected", "issing", "sage", "File ", "atal", "anic", "xception", "at ",
+    "from ", "more", "(eval)", "lleg", "enied", "illed", "ault", "bort", "ermin", "Bus", "Trace",
+    "***", "accepts", "onflict", "CONFLICT", "reject", "npm", ".js", "Bun", "nterrupt", "E:",
+    "LIFECYCLE", "ould", "alformed", "Command", "OCI", "ser ", "equest", "lock", "ancel", "cleared",
+    "Duplicate",
+)  # fmt: skip
+"""Every complaint, and every sentence of a harness, holds one of these."""
 _SUSPECT_WORDS = OPENING_WORDS | _HARNESS_WORDS
 
 
 def is_plain_answer(text: str) -> bool:
     """Whether an answer of a tool that is no shell neither opens nor reads like a complaint."""
-    is_long = len(text) > SHORT_CHARS
-    if text[:1] in CONTENT_OPENINGS and "{" not in text[:40]:
-        return is_long or TRIGGERS.isdisjoint(text.lstrip().partition("\n")[0].lower().split())
+    opening = text[:1]
+    if opening == "{":
+        return says_nothing(text)
+    if text[:2] in _LISTS:
+        return True
+    if opening in CONTENT_OPENINGS:
+        return "{" not in text[:40] and _reads_plain(text)
     found = _OPENING.match(text, 0, 80)
-    if found is None or found[1].lower() in _SUSPECT_WORDS:
+    if found is None or found[1].lower() in _SUSPECT_WORDS or opening == "E":
         return False
     start = text[:120]
-    if "ailed" in start or "Error" in start or "Exception" in start or start[:1] == "E":
+    if "ailed" in start or "Error" in start or "Exception" in start:
         return False
-    return is_long or TRIGGERS.isdisjoint(text[:300].partition("\n")[0].lower().split())
+    return _reads_plain(text)
 
 
-def find_plain_exit(text: str, line: str, *, left_out_is_zero: bool) -> Outcome | None:
-    """The outcome of a shell call whose harness says zero, if nothing is hidden behind that."""
+def _reads_plain(text: str) -> bool:
+    """Whether a text is too long for a complaint, or its first line holds no telling word."""
+    if len(text) > SHORT_CHARS:
+        return True
+    return TRIGGERS.isdisjoint(text[:300].lstrip().partition("\n")[0].lower().split())
+
+
+def find_plain_outcome(request: Request, text: str, origin: str) -> Outcome | None:
+    """The outcome of a shell call that exited zero, or said nothing telling, in plain sight."""
+    line = command_of(request.arguments)
     code = find_head_code(text)
     evidence = "exit_marker"
-    if code is None and left_out_is_zero and not _opens_like_harness(text):
+    if code is None:
+        if origin != "claude_code":
+            return NOTHING_WRONG if is_plain_brief(text, line) else None
+        if request.tool != "Bash" or _opens_like_harness(text):
+            return None
         code, evidence = 0, "marker_left_out"
     if code != 0:
         return None
@@ -69,6 +107,8 @@ def find_plain_exit(text: str, line: str, *, left_out_is_zero: bool) -> Outcome 
 
 def _opens_like_harness(text: str) -> bool:
     """Whether a result may be the harness speaking: a refusal, a tag, a timeout."""
+    if text[:1] in _PRINTED_OPENINGS:
+        return False
     found = _OPENING.match(text, 0, 80)
     return bool(text) if found is None else found[1].lower() in _HARNESS_WORDS
 
@@ -77,4 +117,14 @@ def is_plain_output(text: str) -> bool:
     """Whether what a command printed holds no word that a complaint overruling a zero needs."""
     if contains_any(text[-_END_CHARS:], MASKED_WORDS):
         return False
-    return len(text) > TAIL_CHARS or not ERROR_LINE.search(text[:240].lower())
+    start = text.find("Output:\n", 0, _START_CHARS) + 8 if text[:6] == "Chunk " else 0
+    if text[:1] == "<":
+        start = text.find("<output>", 0, _START_CHARS) + 8
+    return not ERROR_OPENING.match(text[start : start + 80].lstrip().lower())
+
+
+def is_plain_brief(text: str, line: str = "") -> bool:
+    """Whether a command without a known exit code printed a little that holds no telling word."""
+    if len(text) > _BRIEF_CHARS or text[:1] in _WRAPPED or text.isspace():
+        return False
+    return "diff" not in line and "cmp" not in line and not contains_any(text, _TELLING)

@@ -42,7 +42,9 @@ _BENIGN: dict[str, str] = (
     | dict.fromkeys(("which", "type", "command -v", "whereis"), "not installed")
 )
 
-_MAY_BE_BENIGN = re.compile(r"grep|rg |ag |ack |diff|cmp|test |\[|which|type |command|whereis")
+_MAY_BE_BENIGN = re.compile(
+    r"grep|(?<!\S)(?:rg|ag|ack|cmp|test|\[|\[\[|type|which|whereis)(?!\S)|diff|command -v"
+)
 
 
 class Command(NamedTuple):
@@ -97,19 +99,26 @@ def _start_of_chain(operators: list[str], end: int) -> int:
     return max(start, 0)
 
 
-@lru_cache(maxsize=64)
 def is_masked(line: str) -> bool:
     """Whether the line hides its exit code, without taking it apart where its end is plain."""
     if "|" not in line and ";" not in line and "\n" not in line:
         return False
+    return _hides_exit(line)
+
+
+@lru_cache(maxsize=64)
+def _hides_exit(line: str) -> bool:
+    """The same for a line with operators; asked more than once of the same line."""
     line = _drop_heredocs(line).rstrip()
     start = max(line.rfind("|"), line.rfind(";"), line.rfind("\n"), line.rfind("&&") + 1)
     last = line[start + 1 :]
     if not last or not (_has_no_quotes(last) or (_is_plain(last) and _is_plain(line[:start]))):
         return bool(_HIDER.search(line)) and read_command(line).masked
-    if last.split(None, 1)[0] not in _HIDERS:
+    word = last.split(None, 1)[0]
+    if word not in _HIDERS:
         return False
-    return _hides(program_of(last), _operator_at(line, start), line)
+    program = program_of(last) if word in _LEADERS or word == "timeout" else word
+    return _hides(program, _operator_at(line, start), line)
 
 
 def _operator_at(line: str, index: int) -> str:

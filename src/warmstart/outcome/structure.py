@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from warmstart.model import Certainty, ErrorClass, Outcome, Status
-from warmstart.outcome.case import Case
+from warmstart.outcome.case import TAIL_CHARS, Case
 from warmstart.outcome.classes import contains_any
 from warmstart.outcome.explicit import judge_exit
 from warmstart.outcome.markers import GIVING_UP_WORDS, NOT_RUN, TIMED_OUT, find_exit_code
@@ -123,6 +123,19 @@ def json_answer(case: Case) -> Outcome | None:
     return None
 
 
+def says_nothing(text: str) -> bool:
+    """Whether a text is an object, of JSON or Python, none of whose fields would be looked at."""
+    if text[1:2] == "'":
+        return not _PYTHON_FAILURE.match(text)
+    if len(text) > TAIL_CHARS:
+        return False
+    try:
+        data = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(data, dict) and _TELLING_KEYS.isdisjoint(data)
+
+
 def _judge_json_exit(case: Case, data: dict[str, Any], code: int) -> Outcome:
     meaning = str(data.get("exit_code_meaning") or "")
     if code and ("not an error" in meaning or "expected" in meaning):
@@ -174,7 +187,8 @@ def _skip_envelope(head: str) -> int:
     start = head.find("{")
     before = head[:start] if start >= 0 else ""
     is_envelope = not before.strip() or before.startswith("<untrusted")
-    return start if start >= 0 and is_envelope else -1
+    is_json = start >= 0 and head[start + 1 : start + 2] != "'"  # a Python dict is none
+    return start if is_json and is_envelope else -1
 
 
 def _parse_object(text: str) -> dict[str, Any] | None:

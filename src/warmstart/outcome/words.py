@@ -59,16 +59,21 @@ _SHORT_COMPLAINTS = (
     "has not been read", "has been modified since", "no changes to make", "string to replace",
     "exceeds maximum", "is expected to be one of", "is required", "must be", "must match",
     "must provide", "must not", "must have", "not allowed", "not permitted", "permission denied",
-    "timed out", "time out", "timeout", "temporarily unavailable", "no replacement was performed",
+    "timed out", "timeout", "temporarily unavailable", "no replacement was performed",
     "did not appear verbatim", "0 occurrences", "multiple matches", "multiple occurrences",
     "could not be found", "cannot be ", "can't be ", "unexpected argument",
     "unexpected keyword argument", "missing required", "required positional", "not available",
     "is disabled", "already exists", "already in use", "not supported", "not in the workspace",
     "outside the", "outside of the",
 )  # fmt: skip
-TRIGGERS = frozenset(phrase.split()[0] for phrase in _SHORT_COMPLAINTS) | {
-    "exist.", "found.", "found:", "timeout.", "timeout:", "required.",
-}  # fmt: skip
+_COMMON_WORDS = frozenset({"is", "has", "be", "been", "modified", "0"})
+TRIGGERS = frozenset(
+    word + mark
+    for phrase in _SHORT_COMPLAINTS
+    for word in [next(w for w in phrase.split() if w not in _COMMON_WORDS)]
+    for mark in ("", ".", ",", ":", ";", "!")
+)
+"""One telling word of each phrase, as it may stand in a text; without one, none can occur."""
 _FINE = re.compile(
     r"""\W{0,4}(?:success|succeeded|done|ok\b|created|updated|wrote
     |the[ ]file[ ].{0,200}[ ]has[ ]been|no[ ](?:files|matches|results)[ ]found
