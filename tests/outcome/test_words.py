@@ -28,6 +28,19 @@ FAILING = [
     ("git merge topic", "Auto-merging a.py\nCONFLICT (content): Merge conflict in a.py\nAutomatic merge failed; fix", "version_control_refuses"),
     ("gh pr checks 3", "Lint\tpass\t30s\thttps://x\nTests\tfail\t3m\thttps://x", "checks_fail"),
     ("./run", "Segmentation fault (core dumped)", "closes_with_error"),
+    ("npx jest", "Test Suites: 1 failed, 2 passed, 3 total\nTests:       4 passed, 4 total\nTime: 2 s", "summary_counts_failures"),
+    ("dotnet build", "Build FAILED.\n    0 Warning(s)\n    1 Error(s)\n\nTime Elapsed 00:00:01.20", "summary_counts_failures"),
+    ("javac A.java", "A.java:3: error: ';' expected\n    int a\n         ^\n1 error", "opens_with_error"),
+    ("gcc a.c", "a.c:3:5: error: expected ';'\n    3 | int a\n      |      ^", "opens_with_error"),
+    ("golangci-lint run", "a.go:1:2: unused (unused)\n1 issues:\n* unused: 1", "summary_counts_failures"),
+    ("ninja", "FAILED: a.o\nninja: build stopped: subcommand failed.", "own_complaint"),
+    ("mysql -e 'select'", "ERROR 1064 (42000) at line 1: You have an error in your SQL syntax", "closes_with_error"),
+    ("kubectl get pod x", 'Error from server (NotFound): pods "x" not found', "closes_with_error"),
+    ("perl a.pl", "cannot open: No such file or directory at a.pl line 3.", "ends_in_stack"),
+    ("patch -p1 < a.diff", "patching file a.py\n1 out of 1 hunk FAILED -- saving rejects", "summary_counts_failures"),
+    ("git commit -m x", "On branch main\nnothing to commit, working tree clean", "own_complaint"),
+    ("vendor/bin/phpunit", "FAILURES!\nTests: 3, Assertions: 3, Failures: 1.", "summary_counts_failures"),
+    ("npx prettier --check .", "[warn] a.js\n[warn] Code style issues found in 1 file.", "summary_counts_failures"),
 ]  # fmt: skip
 
 

@@ -53,11 +53,13 @@ _NAMED = re.compile(
 )
 """This and the next two are matched against lower-case lines: twice as fast as ignoring case."""
 ERROR_OPENING = re.compile(
-    r"""[^\w{]{0,3}(?:error|fatal|panic|uncaught\ exception|unhandled\ exception|fatal\ error
+    r"""(?!\s)[^\w{]{0,3}(?:error|fatal|panic|uncaught\ exception|unhandled\ exception|fatal\ error
         |runtime\ error)\b (?:\[\w+\])? \W*:
     | e:\  | \[error\] | npm\ (?:err!|error) | error\ executing\  | failed\ to\  | unable\ to[ ]
     | could\ not\  | cannot\  | \S{1,40}\ failed:\  | accepts\ (?:at\ most|between|\d+)[ ]
-    | unknown\ (?:json\ field|flag|command|option|shorthand)""",
+    | unknown\ (?:json\ field|flag|command|option|shorthand)
+    | error\ \d+ | \(error\)\  | error\ from\ server | an\ error\ occurred | parse\ error
+    | php\ (?:fatal|parse)\ error | cmake\ error""",
     re.VERBOSE,
 )
 _USAGE = re.compile(r"usage: |malformed command")
@@ -65,7 +67,9 @@ _EXCEPTION = re.compile(
     r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Warning)\b(?:: |$)"
     r"|Sorry: \w+Error"
 )
-_FRAME = re.compile(r"\s+(?:at|from) \S.*(?::\d+|:in )|\s+\.\.\. \d+ more$")
+_FRAME = re.compile(
+    r".{3,} at \S+ line \d+\.$|\s+(?:at|from) \S.*(?::\d+|:in )|\s+\.\.\. \d+ more$"
+)
 _DOTTED = re.compile(r"[A-Za-z_][\w.]*(?:: .*)?$")
 _AT_MARGIN = re.compile(r"\S")
 _DIAGNOSTIC = re.compile(
@@ -80,13 +84,17 @@ _EXITED = re.compile(
     r"""exit(?:ed)?\ (?:with\ )?(?:an\ )?(?:code|status|error\ code)[:\ ]+[1-9]\d*
     | non-zero\ exit | exit\ status\ [1-9] | command\ failed\b | ELIFECYCLE
     | returned\ exit\ code\ [1-9] | exited\ \(?[1-9]\d*\)?$ | make(?:\[\d+\])?:\ \*\*\*[ ]
-    | failed\ \((?:code|status|exit\ code):?\ [1-9]""",
+    | failed\ \((?:code|status|exit\ code):?\ [1-9] | build\ stopped | errors\ occurred!""",
     re.IGNORECASE | re.VERBOSE,
 )
 _SUMMARY = re.compile(
     r"""=+\ (?:.*,\ )?\d+\ (?:failed|errors?)\b.*\ in\ [\d.]+
     | \d+\ (?:failed|errors?)(?:,\ |\b.*\ in\ [\d.]+s) | FAILED\ \((?:failures|errors)=
     | FAIL(?:$|\t|:\ ) | test\ result:\ FAILED | \s*Tests?:?\ +.*\b[1-9]\d*\ failed
+    | \s*Test\ (?:Suites|Files):?\ +.*\b[1-9]\d*\ failed | \s*[1-9]\d*\ Error\(s\)
+    | [1-9]\d*\ (?:issues?:|errors?)$ | \d+\ out\ of\ \d+\ hunks?\ | FAILURES!|ERRORS!
+    | \d+\ (?:runs|tests),.*\ [1-9]\d*\ (?:failures|errors)\b | Build\ FAILED
+    | \*\*\ \w+\ FAILED | [\w./-]+:\d+(?::\d+)?:\ (?:fatal\ )?error:
     | \s*[1-9]\d*\ failing\b | \s*[1-9]\d*\ fail$ | \d+\ tests?\ failed
     | \d+\ examples?,\ [1-9]\d*\ failures? | BUILD\ FAIL | >\ Task\ .*\ FAILED
     | Found\ [1-9]\d*\ errors?\b | Failed\ tests?: | error\ TS\d+ | no\ tests\ ran\ in[ ]
@@ -96,7 +104,8 @@ _SUMMARY = re.compile(
 )
 _SUMMARY_PHRASES = (
     ": error TS", "Some errors were emitted", "error: could not compile", "error: aborting due to",
-    "ERROR task failed", "FAILURE: Build failed", "would reformat,",
+    "ERROR task failed", "FAILURE: Build failed", "would reformat,", "Code style issues found",
+    "FullyQualifiedErrorId", "compilation terminated",
 )  # fmt: skip
 _CONFLICT = re.compile(
     r"^(?:CONFLICT \(|Automatic merge failed|Could not apply |error: could not apply|Aborting$"
@@ -106,7 +115,10 @@ _CONFLICT = re.compile(
 _HARMLESS = re.compile(
     r"warning|is a directory|binary file matches|skipping|note:|removing leading", re.IGNORECASE
 )
-_FAILURE_WORDS = ("ail", "AIL", "rror", "no tests", "reformat", "Oh no")
+_FAILURE_WORDS = (
+    "ail", "AIL", "rror", "RROR", "no tests", "reformat", "Oh no", "issue", "hunk", "terminated",
+)  # fmt: skip
+_NOTHING_COMMITTED = ("nothing to commit", "no changes added", "nothing added to commit")
 _STATUS = re.compile(r"(?:\A|exit|code|status|rc|ret)\W{0,4}(\d{1,3})\W{0,3}\Z", re.IGNORECASE)
 
 
@@ -129,11 +141,16 @@ def _ends_in_traceback(output: Output, *, masked: bool) -> bool:
     opened = not masked and output.first.startswith("Traceback (most recent")
     if not opened and '  File "' not in output.tail:
         return False
-    behind = output.tail.rpartition('  File "')[2].splitlines()[1:]
-    flat = list(filter(_AT_MARGIN.match, behind))
+    flat = _below_traceback(output)
     if not flat or not _DOTTED.match(flat[0]):
         return opened
     return not _was_caught(flat) and (opened or len(flat) <= (1 if masked else 4))
+
+
+def _below_traceback(output: Output) -> list[str]:
+    """The lines at the margin below the last frame: the exception, and what came after it."""
+    behind = output.tail.rpartition('  File "')[2].splitlines()[1:]
+    return list(filter(_AT_MARGIN.match, behind))
 
 
 def _was_caught(lines: list[str]) -> bool:
@@ -156,6 +173,8 @@ def _ends_in_stack(output: Output, *, masked: bool) -> bool:
 
 def _closes_with_error(output: Output, *, masked: bool) -> bool:
     """The last line is a program's complaint, or opens like one."""
+    if '  File "' in output.tail and _was_caught(_below_traceback(output) or [""]):
+        return False
     final = output.final.lower()
     if not (ERROR_OPENING.match(final) or (": " in final and _NAMED.match(final))):
         return not masked and bool(_DEATH.match(output.final))
@@ -304,7 +323,7 @@ def find_own_complaint(case: Case) -> bool:
     Such a line means a non-zero exit even where other output follows: ``ls``, ``cat``, ``rg`` and
     the rest report what they could not do and go on.
     """
-    if ": " not in case.tail and ": " not in case.head:
+    if ": " not in case.tail and ": " not in case.head and "commit" not in case.tail:
         return False
     openings = _counted_openings(case)
     if not contains_any(case.tail, openings) and not contains_any(case.head, openings):
@@ -323,12 +342,11 @@ def _counted_openings(case: Case) -> tuple[str, ...]:
     counted = {command.program}
     if stopped_early or not command.masked:
         counted.update(command.speakers)
-    return tuple(opening for name in counted if name for opening in _own_openings(name))
-
-
-def _own_openings(program: str) -> tuple[str, ...]:
-    name, _, _ = program.partition(" ")
-    return ("fatal: ", "error: ") if name == "git" else (f"{name}: ",)
+    names = {name.partition(" ")[0] for name in counted if name}
+    openings = tuple(f"{name}: " for name in names if name != "git")
+    if "git" in names:
+        openings += ("fatal: ", "error: ")
+    return openings + (_NOTHING_COMMITTED if command.program == "git commit" else ())
 
 
 def find_reported_status(case: Case) -> int | None:

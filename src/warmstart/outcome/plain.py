@@ -55,6 +55,7 @@ _TELLING = (
     "from ", "more", "(eval)", "lleg", "enied", "illed", "ault", "bort", "ermin", "Bus", "Trace",
     "***", "accepts", "onflict", "CONFLICT", "reject", "npm", ".js", "Bun", "nterrupt", "E:",
     "LIFECYCLE", "ould", "alformed", "Command", "OCI", "ser ", "equest", "lock", "ancel", "cleared",
+    "issue", "hunk", "stopped", "commit", "line ",
     "Duplicate",
 )  # fmt: skip
 """Every complaint, and every sentence of a harness, holds one of these."""

@@ -31,10 +31,10 @@ _FILTERS = frozenset({
     "cut", "tr", "column", "jq", "nl", "fold", "rev", "tac", "xxd", "base64", "strings",
 })  # fmt: skip
 _SPEAKERS = frozenset({"echo", "printf", "true", ":", "pwd", "date"})
-_HIDERS = _FILTERS | _SPEAKERS | _LEADERS | {"exit", "timeout"}
+_MATCHERS = frozenset({"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "pgrep", "git grep"})
+_HIDERS = _FILTERS | _MATCHERS | _SPEAKERS | _LEADERS | {"exit", "timeout"}
 _HIDER = re.compile(rf"[|;\n]\s*(?:{'|'.join(map(re.escape, sorted(_HIDERS)))})(?!\S)")
 
-_MATCHERS = frozenset({"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "pgrep", "git grep"})
 _BENIGN: dict[str, str] = (
     dict.fromkeys(_MATCHERS, "no match")
     | dict.fromkeys(("diff", "cmp", "colordiff", "git diff"), "files differ")
@@ -207,7 +207,7 @@ def _with_subcommand(name: str, words: list[str], stage: str) -> str:
 
 def _hides(program: str, before: str, line: str) -> bool:
     if before in _PIPES:
-        return program in _FILTERS and "pipefail" not in line
+        return (program in _FILTERS or program in _MATCHERS) and "pipefail" not in line
     if before in ("||", ";", "\n"):
         return program in _SPEAKERS or (program == "exit" and line.rstrip().endswith("exit 0"))
     return False
