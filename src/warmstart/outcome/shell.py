@@ -215,7 +215,11 @@ def _hides(program: str, before: str, line: str) -> bool:
 
 def may_be_benign(line: str, code: int) -> bool:
     """Whether the line is worth taking apart to ask what its exit code means."""
-    return code in (1, 123) and bool(_MAY_BE_BENIGN.search(line))
+    if code not in (1, 123):
+        return False
+    # A heredoc may be a whole program; what runs stands before it or behind it.
+    ends = line if len(line) <= 600 else f"{line[:300]}\n{line[-300:]}"
+    return bool(_MAY_BE_BENIGN.search(ends))
 
 
 def explain_exit(command: Command, code: int) -> str | None:
