@@ -23,19 +23,13 @@ from warmstart.sources.readers._claude_code_thread import (
     is_marked,
     sum_cost,
 )
+from warmstart.sources.records import file_stem
 
 ORIGIN = "claude_code"
 TITLES = {"custom-title": ("customTitle", 3), "ai-title": ("aiTitle", 2), "summary": ("summary", 1)}
 """Line types that name the session: the key that holds the name, and its rank."""
 SEEN_BY_MODEL = frozenset({"hook_additional_context", "hook_success", "hook_blocking_error"})
 """Hook attachments that reach the model; the others are shown to the user alone."""
-
-
-def strip_suffixes(name: str) -> str:
-    """A file's name without what says how it is stored."""
-    for suffix in (".gz", ".zst", ".jsonl", ".json"):
-        name = name.removesuffix(suffix)
-    return name
 
 
 def is_uuid(name: str) -> bool:
@@ -49,7 +43,7 @@ class Transcript:
     def __init__(self, path: Path, log: ReadLog) -> None:
         self._path = path
         self._log = log
-        self._stem = strip_suffixes(path.name) or path.name
+        self._stem = file_stem(path.name)
         self._is_agent = self._stem.startswith("agent-")
         self._main = Thread()
         self._sides: dict[str, Thread] = {}

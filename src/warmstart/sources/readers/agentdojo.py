@@ -8,11 +8,9 @@ no call ids, so calls and results may have to be joined in order.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from warmstart.errors import SourceError
 from warmstart.model import Kind, Message, Request, Result, Role, Session
 from warmstart.sources.assemble import build_session
 from warmstart.sources.fields import (
@@ -27,12 +25,11 @@ from warmstart.sources.fields import (
     parse_arguments,
     parse_time,
 )
-from warmstart.sources.files import Line, parse_json, read_json, read_json_lines, read_lines
 from warmstart.sources.log import ReadLog
 from warmstart.sources.reader import Probe, Unit, file_unit
+from warmstart.sources.records import read_records
 
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.TOOL}
-SNIFFED = 12
 
 
 class AgentDojo:
@@ -52,7 +49,7 @@ class AgentDojo:
 
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
         """One session per run."""
-        for number, run in _read_runs(unit, log):
+        for number, run in read_records(unit, log):
             if _is_run(run):
                 yield self._read_run(run, unit.path, log, number)
             else:
@@ -85,31 +82,6 @@ class AgentDojo:
 def _is_run(record: Any) -> bool:
     run = as_dict(record)
     return isinstance(run.get("messages"), list) and {"suite_name", "user_task_id"} <= run.keys()
-
-
-def _read_runs(unit: Unit, log: ReadLog) -> Iterator[Line]:
-    document = _read_document(unit.path)
-    if document is None:
-        yield from read_json_lines(unit.path, log, unit.start)
-        return
-    log.resume_at = 0
-    for number, item in enumerate(document, 1):
-        yield Line(number, as_dict(item))
-
-
-def _read_document(path: Path) -> list[Any] | None:
-    """The runs of a file that is one JSON document; None where each line is a run."""
-    lines = (line for _, line, _ in read_lines(path, ReadLog()) if not line.isspace())
-    head = [parse_json(line) for line in islice(lines, SNIFFED)]
-    if head and isinstance(head[0], dict):
-        return None
-    try:
-        document = read_json(path)
-    except SourceError:
-        if any(isinstance(value, dict) for value in head):
-            return None
-        raise
-    return document if isinstance(document, list) else [document]
 
 
 def _read_messages(run: dict[str, Any], path: Path, log: ReadLog, number: int) -> Iterator[Message]:

@@ -27,10 +27,11 @@ from warmstart.sources.fields import (
     parse_time,
     parse_tokens,
 )
-from warmstart.sources.files import open_bytes, read_json, read_json_lines
+from warmstart.sources.files import read_json, read_json_lines
 from warmstart.sources.log import ReadLog
 from warmstart.sources.probe import probe_path
 from warmstart.sources.reader import Probe, Unit, file_unit
+from warmstart.sources.records import count_lines, file_stem
 
 USAGE_NAMES = {
     "input": "input_tokens",
@@ -42,7 +43,6 @@ OWN_BLOCKS = frozenset({"thinking", "redacted_thinking", "document", "search_res
 """Content types of this API alone; those of calls and results are told by their endings."""
 FOREIGN_KEYS = ("tool_calls", "function_call", "tool_call_id")
 FOREIGN_ROLES = frozenset({"tool", "function", "developer"})
-CHUNK_BYTES = 1 << 20
 
 
 class Anthropic:
@@ -68,7 +68,7 @@ class Anthropic:
         path = unit.path
         probe = probe_path(path)
         if probe.is_lines and not any(map(_is_message, probe.records)):
-            before = _count_lines(path, unit.start)
+            before = count_lines(path, unit.start)
             for line in read_json_lines(path, log, unit.start):
                 yield from _read_numbered(line.data, before + line.number, path, log)
         else:
@@ -108,36 +108,19 @@ def _is_conversation(record: Any) -> bool:
     return has_system or is_claude or any(map(_has_own_block, entries))
 
 
-def _stem(path: Path) -> str:
-    name = path.name
-    for suffix in (".gz", ".zst", ".jsonl", ".json"):
-        name = name.removesuffix(suffix)
-    return name or path.name
-
-
-def _count_lines(path: Path, end: int) -> int:
-    """Lines before a byte offset, so that a conversation keeps its number when taken up later."""
-    count = 0
-    with open_bytes(path) as file:
-        while end > 0 and (chunk := file.read(min(CHUNK_BYTES, end))):
-            count += chunk.count(b"\n")
-            end -= len(chunk)
-    return count
-
-
 def _read_document(document: Any, path: Path, log: ReadLog) -> Iterator[Session]:
     """One conversation, as such or as its bare messages; or a list of conversations."""
     if not isinstance(document, list):
-        yield from _read_conversation(document, _stem(path), path, log)
+        yield from _read_conversation(document, file_stem(path.name), path, log)
     elif any(map(_is_message, document)):
-        yield from _read_conversation({"messages": document}, _stem(path), path, log)
+        yield from _read_conversation({"messages": document}, file_stem(path.name), path, log)
     else:
         for number, record in enumerate(document, 1):
             yield from _read_numbered(record, number, path, log)
 
 
 def _read_numbered(record: Any, number: int, path: Path, log: ReadLog) -> Iterator[Session]:
-    yield from _read_conversation(record, f"{_stem(path)}:{number}", path, log, number)
+    yield from _read_conversation(record, f"{file_stem(path.name)}:{number}", path, log, number)
 
 
 def _read_conversation(

@@ -26,8 +26,8 @@ from warmstart.sources.reader import Probe, Unit, file_fingerprint, file_unit
 from warmstart.sources.readers._claude_code_transcript import (
     Transcript,
     is_uuid,
-    strip_suffixes,
 )
+from warmstart.sources.records import file_stem
 
 TRANSCRIPT_SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 DATA_SUFFIXES = (".json", ".jsonl", ".gz", ".zst", ".db", ".sqlite", ".sqlite3", ".eval", ".traj")
@@ -105,7 +105,7 @@ def _is_sidecar(name: str) -> bool:
 
 
 def _is_transcript(name: str) -> bool:
-    stem = strip_suffixes(name)
+    stem = file_stem(name)
     return name.endswith(TRANSCRIPT_SUFFIXES) and (is_uuid(stem) or stem.startswith("agent-"))
 
 
@@ -197,7 +197,7 @@ def _groups(folder: Path) -> Iterator[_Group]:
         children = {"": _subagents(folder / "subagents")}
     for entry in files:
         if entry.name.endswith(TRANSCRIPT_SUFFIXES):
-            own = children.pop(strip_suffixes(entry.name), [])
+            own = children.pop(file_stem(entry.name), [])
             path = Path(entry.path)
             yield _Group(_changed(path), [path, *own])
     for orphans in children.values():

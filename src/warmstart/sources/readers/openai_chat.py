@@ -8,11 +8,9 @@ to a tool message is believed, everything else is left to the judge.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from warmstart.errors import SourceError
 from warmstart.model import Message, Request, Result, Role, Session, Tokens
 from warmstart.sources.assemble import build_session
 from warmstart.sources.fields import (
@@ -30,14 +28,11 @@ from warmstart.sources.fields import (
 )
 from warmstart.sources.files import (
     Line,
-    open_bytes,
-    parse_json,
-    read_json,
     read_json_lines,
-    read_lines,
 )
 from warmstart.sources.log import ReadLog
 from warmstart.sources.reader import Probe, Unit, file_unit
+from warmstart.sources.records import count_lines, file_stem, read_document, sniff_lines
 
 ROLES = {
     "system": Role.SYSTEM,
@@ -54,7 +49,6 @@ FOREIGN_PARTS = frozenset(
 )
 """Content parts that carry calls in other formats; taking them for text would lose the calls."""
 SNIFFED = 12
-CHUNK_BYTES = 1 << 20
 
 
 class OpenAIChat:
@@ -74,18 +68,18 @@ class OpenAIChat:
 
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
         """One session per conversation; a file of bare messages is one."""
-        records = _read_document(unit.path)
+        records = read_document(unit.path)
         if records is None and _first_record_is_entry(unit.path):
             records = [line.data for line in read_json_lines(unit.path, log)]
         if records is None:
-            before = _count_lines(unit.path, unit.start)
+            before = count_lines(unit.path, unit.start)
             lines = read_json_lines(unit.path, log, unit.start)
             yield from self._read_conversations(lines, unit.path, log, before)
             return
         # What is appended belongs to this same document: it is always read from its start.
         log.resume_at = 0
         if any(_is_entry(record) for record in records):
-            yield self._read_session({}, records, _stem(unit.path), unit.path, log)
+            yield self._read_session({}, records, file_stem(unit.path.name), unit.path, log)
         else:
             numbered = (Line(number, as_dict(item)) for number, item in enumerate(records, 1))
             yield from self._read_conversations(numbered, unit.path, log, 0)
@@ -96,7 +90,7 @@ class OpenAIChat:
         for line in lines:
             number = before + line.number
             if _is_conversation(line.data):
-                own = _own_id(line.data) or f"{_stem(path)}:{number}"
+                own = _own_id(line.data) or f"{file_stem(path.name)}:{number}"
                 yield self._read_session(line.data, _entries_of(line.data), own, path, log)
             else:
                 log.skip("record is no conversation", path, number)
@@ -154,46 +148,10 @@ def _has_foreign_parts(entry: dict[str, Any]) -> bool:
     )
 
 
-def _stem(path: Path) -> str:
-    name = path.name
-    for suffix in (".gz", ".zst", ".json", ".jsonl"):
-        name = name.removesuffix(suffix)
-    return name or path.name
-
-
-def _read_head(path: Path) -> list[Any]:
-    lines = (line for _, line, _ in read_lines(path, ReadLog()) if not line.isspace())
-    return [parse_json(line) for line in islice(lines, SNIFFED)]
-
-
-def _read_document(path: Path) -> list[Any] | None:
-    """The records of a file that is one JSON document; None where each line is a record."""
-    head = _read_head(path)
-    if head and isinstance(head[0], dict):
-        return None
-    try:
-        document = read_json(path)
-    except SourceError:
-        if any(isinstance(value, dict) for value in head):
-            return None
-        raise
-    return document if isinstance(document, list) else [document]
-
-
 def _first_record_is_entry(path: Path) -> bool:
     """Whether lines are messages rather than conversations, by the first that is either."""
-    known = (value for value in _read_head(path) if _is_entry(value) or _is_conversation(value))
+    known = (value for value in sniff_lines(path) if _is_entry(value) or _is_conversation(value))
     return _is_entry(next(known, None))
-
-
-def _count_lines(path: Path, size: int) -> int:
-    """The lines before a byte offset: a resumed read numbers its lines like a whole one."""
-    count = 0
-    with open_bytes(path) as file:
-        while size > 0 and (chunk := file.read(min(size, CHUNK_BYTES))):
-            size -= len(chunk)
-            count += chunk.count(b"\n")
-    return count
 
 
 def _read_messages(entries: list[Any], path: Path, log: ReadLog) -> Iterator[Message]:

@@ -10,11 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from warmstart.errors import SourceError
 from warmstart.model import Message, Request, Result, Role, Session
 from warmstart.sources.assemble import build_session
 from warmstart.sources.fields import (
@@ -28,16 +26,12 @@ from warmstart.sources.fields import (
     parse_time,
 )
 from warmstart.sources.files import (
-    Line,
     is_json,
-    open_bytes,
     parse_json,
-    read_json,
-    read_json_lines,
-    read_lines,
 )
 from warmstart.sources.log import ReadLog
 from warmstart.sources.reader import Probe, Unit, file_unit
+from warmstart.sources.records import file_stem, read_records
 
 SPEAKERS = {
     "system": Role.SYSTEM,
@@ -54,7 +48,6 @@ SPEAKERS = {
 }
 END_REASONS = {True: "completed", False: "failed"}
 SNIFFED = 12
-CHUNK_BYTES = 1 << 20
 _DECODER = json.JSONDecoder(strict=False)
 _ASSISTANT_TAGS = re.compile(r"<(think|tool_call)>")
 _TOOL_TAGS = re.compile(r"<(tool_response)>")
@@ -93,7 +86,7 @@ class ShareGPT:
 
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
         """One session per conversation."""
-        for number, record in _read_records(unit, log):
+        for number, record in read_records(unit, log):
             if _is_conversation(record):
                 yield self._read_session(record, number, unit.path, log)
             else:
@@ -106,7 +99,7 @@ class ShareGPT:
         is_hermes = any("<tools>" in m.text for m in messages if m.role is Role.SYSTEM)
         return build_session(
             self.name,
-            f"{_stem(path)}:{number}",
+            f"{file_stem(path.name)}:{number}",
             messages,
             agent="hermes" if is_hermes else self.name,
             model=as_text(record.get("model")),
@@ -129,50 +122,6 @@ def _speaker(turn: dict[str, Any]) -> str:
 def _end_reason(record: dict[str, Any]) -> str | None:
     completed = record.get("completed")
     return END_REASONS[completed] if isinstance(completed, bool) else None
-
-
-def _stem(path: Path) -> str:
-    name = path.name
-    for suffix in (".gz", ".zst", ".json", ".jsonl"):
-        name = name.removesuffix(suffix)
-    return name or path.name
-
-
-def _read_records(unit: Unit, log: ReadLog) -> Iterator[Line]:
-    document = _read_document(unit.path)
-    if document is None:
-        before = _count_lines(unit.path, unit.start)
-        for line in read_json_lines(unit.path, log, unit.start):
-            yield Line(before + line.number, line.data)
-        return
-    log.resume_at = 0
-    for number, item in enumerate(document, 1):
-        yield Line(number, as_dict(item))
-
-
-def _read_document(path: Path) -> list[Any] | None:
-    """The records of a file that is one JSON document; None where each line is a record."""
-    lines = (line for _, line, _ in read_lines(path, ReadLog()) if not line.isspace())
-    head = [parse_json(line) for line in islice(lines, SNIFFED)]
-    if head and isinstance(head[0], dict):
-        return None
-    try:
-        document = read_json(path)
-    except SourceError:
-        if any(isinstance(value, dict) for value in head):
-            return None
-        raise
-    return document if isinstance(document, list) else [document]
-
-
-def _count_lines(path: Path, size: int) -> int:
-    """The lines before a byte offset: a resumed read numbers its lines like a whole one."""
-    count = 0
-    with open_bytes(path) as file:
-        while size > 0 and (chunk := file.read(min(size, CHUNK_BYTES))):
-            size -= len(chunk)
-            count += chunk.count(b"\n")
-    return count
 
 
 def _read_turns(record: dict[str, Any], number: int, path: Path, log: ReadLog) -> Iterator[Message]:

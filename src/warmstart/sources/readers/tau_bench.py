@@ -26,6 +26,7 @@ from warmstart.sources.fields import (
 from warmstart.sources.files import read_json
 from warmstart.sources.log import ReadLog
 from warmstart.sources.reader import Probe, Unit, file_unit
+from warmstart.sources.records import file_stem
 
 ENVIRONMENTS = ("airline", "retail")
 ROLES = {
@@ -56,7 +57,7 @@ class TauBench:
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
         """One session per run."""
         document = read_json(unit.path)
-        stem = _stem(unit.path)
+        stem = file_stem(unit.path.name)
         seen: Counter[str] = Counter()
         for number, run in enumerate(document if isinstance(document, list) else [document], 1):
             if not isinstance(run, dict) or not _is_run(run):
@@ -79,13 +80,6 @@ class TauBench:
 
 def _is_run(record: dict[str, Any]) -> bool:
     return isinstance(record.get("traj"), list) and "task_id" in record
-
-
-def _stem(path: Path) -> str:
-    name = path.name
-    for suffix in (".gz", ".zst", ".json"):
-        name = name.removesuffix(suffix)
-    return name or path.name
 
 
 def _native_id(run: dict[str, Any], stem: str, number: int) -> str:

@@ -1,4 +1,4 @@
-"""warmstart: its own export, read back as it was written; origin, agent and ids are the stored ones.
+"""warmstart: its own export, read back as it was written; origin, agent and ids are as stored.
 
 The format is described in ``warmstart.export.warmstart``. Outcomes are taken from the file when
 this very version judged them, else the calls are joined and judged anew. Files are append-only and
