@@ -85,7 +85,7 @@ _PHRASES: dict[ErrorClass, tuple[str, ...]] = {
 }  # fmt: skip
 _FAILURES = frozenset({"failed", "failing", "failure", "failures", "fail", "error", "errors"})
 _BY_EXIT = {124: ErrorClass.TIMEOUT, 126: ErrorClass.PERMISSION, 127: ErrorClass.NOT_FOUND}
-_LINE_CHARS = 100
+_LINE_CHARS = 90
 _FAR_CHARS = 500
 
 

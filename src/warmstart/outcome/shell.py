@@ -33,7 +33,6 @@ _FILTERS = frozenset({
 _SPEAKERS = frozenset({"echo", "printf", "true", ":", "pwd", "date"})
 _MATCHERS = frozenset({"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "pgrep", "git grep"})
 _HIDERS = _FILTERS | _MATCHERS | _SPEAKERS | _LEADERS | {"exit", "timeout"}
-_HIDER = re.compile(rf"[|;\n]\s*(?:{'|'.join(map(re.escape, sorted(_HIDERS)))})(?!\S)")
 
 _BENIGN: dict[str, str] = (
     dict.fromkeys(_MATCHERS, "no match")
@@ -110,15 +109,21 @@ def is_masked(line: str) -> bool:
 def _hides_exit(line: str) -> bool:
     """The same for a line with operators; asked more than once of the same line."""
     line = _drop_heredocs(line).rstrip()
-    start = max(line.rfind("|"), line.rfind(";"), line.rfind("\n"), line.rfind("&&") + 1)
+    start = _last_operator(line)
     last = line[start + 1 :]
     if not last or not (_has_no_quotes(last) or (_is_plain(last) and _is_plain(line[:start]))):
-        return bool(_HIDER.search(line)) and read_command(line).masked
-    word = last.split(None, 1)[0]
-    if word not in _HIDERS:
+        line = _OPAQUE.sub("Q", line).rstrip("\n; ")
+        start = _last_operator(line)
+        last = line[start + 1 :]
+    word = last.split(None, 1)[:1]
+    if not word or word[0] not in _HIDERS:
         return False
-    program = program_of(last) if word in _LEADERS or word == "timeout" else word
+    program = program_of(last) if word[0] in _LEADERS or word[0] == "timeout" else word[0]
     return _hides(program, _operator_at(line, start), line)
+
+
+def _last_operator(line: str) -> int:
+    return max(line.rfind("|"), line.rfind(";"), line.rfind("\n"), line.rfind("&&") + 1)
 
 
 def _operator_at(line: str, index: int) -> str:

@@ -35,7 +35,7 @@ _REASONS = frozenset({"message", "detail", "reason", "error_message", "descripti
 _END_CHARS = 500
 _EXIT_KEYS = ("exit_code", "exitCode", "returncode")
 _TELLING_KEYS = frozenset(
-    {*_EXIT_KEYS, "metadata", "error", "success", "ok", "isError", "is_error", "status"}
+    {*_EXIT_KEYS, "metadata", "error", "success", "ok", "isError", "is_error"}
 )
 
 
@@ -106,7 +106,7 @@ def marker_left_out(case: Case) -> Outcome | None:
 def json_answer(case: Case) -> Outcome | None:
     """The result is a JSON object with fields that say how it went."""
     data = _load_answer(case)
-    if data is None or _TELLING_KEYS.isdisjoint(data):
+    if data is None:
         return None
     code = _exit_code_in(data)
     if code is not None:
@@ -133,7 +133,10 @@ def says_nothing(text: str) -> bool:
         data = orjson.loads(text)
     except orjson.JSONDecodeError:
         return False
-    return isinstance(data, dict) and _TELLING_KEYS.isdisjoint(data)
+    if not isinstance(data, dict) or not _TELLING_KEYS.isdisjoint(data):
+        return False
+    status = data.get("status")
+    return not isinstance(status, str) or status not in _FAILED_WORDS
 
 
 def _judge_json_exit(case: Case, data: dict[str, Any], code: int) -> Outcome:

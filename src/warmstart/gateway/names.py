@@ -1,0 +1,54 @@
+"""Which session ids and keys are safe to keep.
+
+A session id becomes a file name (``<id>.jsonl``), a session key is shown, logged and stored. Both
+may come from a chat platform or from an edited file, so both are checked wherever they enter.
+"""
+
+from __future__ import annotations
+
+import re
+
+from warmstart.gateway.errors import UnsafeNameError, show_value
+
+MAX_ID_BYTES = 200
+"""Leaves room for a suffix within the 255 bytes a file name may have."""
+MAX_KEY_LENGTH = 1024
+_CONTROLS = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+_DRIVE = re.compile(r"[A-Za-z]:")
+_DOTS = re.compile(r"(?:^|[:/\\])\.\.(?:$|[:/\\])")
+
+
+def check_session_id(session_id: object) -> str:
+    """The id itself, if it can be a file name in any folder on any system.
+
+    Raises:
+        UnsafeNameError: it is empty, too long, or could name something else.
+    """
+    if not isinstance(session_id, str) or not session_id:
+        raise _refuse("session id", session_id, "is not a name")
+    if _CONTROLS.search(session_id) or len(session_id.encode()) > MAX_ID_BYTES:
+        raise _refuse("session id", session_id, "has control characters or is too long")
+    if "/" in session_id or "\\" in session_id or ".." in session_id or session_id == ".":
+        raise _refuse("session id", session_id, "would leave its folder")
+    if _DRIVE.match(session_id):
+        raise _refuse("session id", session_id, "names a drive")
+    return session_id
+
+
+def check_session_key(session_key: object) -> str:
+    """The key itself; a slash inside is fine (some chat ids have one), a path is not.
+
+    Raises:
+        UnsafeNameError: it is empty, too long, absolute, or climbs out of a folder.
+    """
+    if not isinstance(session_key, str) or not session_key:
+        raise _refuse("session key", session_key, "is not a name")
+    if _CONTROLS.search(session_key) or len(session_key) > MAX_KEY_LENGTH:
+        raise _refuse("session key", session_key, "has control characters or is too long")
+    if session_key[0] in "/\\" or _DOTS.search(session_key) or _DRIVE.match(session_key):
+        raise _refuse("session key", session_key, "would leave its folder")
+    return session_key
+
+
+def _refuse(noun: str, value: object, why: str) -> UnsafeNameError:
+    return UnsafeNameError(f"{noun} {show_value(value)} {why}", value=value)
