@@ -34,6 +34,7 @@ from rich.table import Table
 
 from warmstart.model import Outcome, Request, Result, Status
 from warmstart.outcome import judge
+from warmstart.sources.fields import parse_arguments
 
 CODING_AGENTS = frozenset({
     "claude_code", "codex", "copilot", "gemini", "goose", "hermes", "mini_swe_agent", "opencode",
@@ -103,12 +104,18 @@ def judge_rows(rows: Iterable[dict[str, Any]], *, markers: bool) -> list[Judged]
     for row in rows:
         text, origin = row["result_text"] or "", row["source"]
         if not markers:
-            text = row["result_text_nolabel"] if row["result_text_nolabel"] is not None else text
-            origin = ""
-        arguments = row["arguments"] if isinstance(row["arguments"], dict) else {}
-        request = Request(tool=row["tool_name"] or "unknown", arguments=arguments)
-        judged.append(Judged(row, text, judge(request, Result(text=text), origin)))
+            bare = row.get("result_text_nolabel")
+            text, origin = (text if bare is None else bare), ""
+        judged.append(Judged(row, text, judge(read_request(row), Result(text=text), origin)))
     return judged
+
+
+def read_request(row: dict[str, Any]) -> Request:
+    """The call as a reader would give it; arguments may be an object or its JSON text."""
+    arguments = parse_arguments(row.get("arguments"))
+    return Request(
+        tool=row.get("tool_name") or "unknown", arguments=arguments.data, raw=arguments.raw
+    )
 
 
 def score(calls: list[Judged], predict: Callable[[Judged], bool]) -> Score:

@@ -20,7 +20,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from outcome_accuracy import KEYWORDS, read_rows
+from outcome_accuracy import KEYWORDS, read_request, read_rows
 from warmstart.model import Request, Result
 from warmstart.outcome import judge
 
@@ -32,14 +32,8 @@ Call = tuple[Request, Result, str]
 
 def load_calls(rows: list[dict[str, Any]]) -> list[Call]:
     return [
-        (
-            Request(tool=row["tool_name"] or "unknown",
-                    arguments=row["arguments"] if isinstance(row["arguments"], dict) else {}),
-            Result(text=row["result_text"] or ""),
-            row["source"],
-        )
-        for row in rows
-    ]  # fmt: skip
+        (read_request(row), Result(text=row["result_text"] or ""), row["source"]) for row in rows
+    ]
 
 
 def stretch(calls: list[Call], times: int) -> list[Call]:
