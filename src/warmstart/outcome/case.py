@@ -18,6 +18,7 @@ from warmstart.outcome.tools import ToolKind, command_of
 HEAD_CHARS = 500
 TAIL_CHARS = 1000
 _SHELL = ToolKind.SHELL
+_ERROR = Status.ERROR
 _FIRST_WORD = re.compile(r"\s*(?:<\w+>\s*)?[^\w{]{0,6}((?:[Tt]he )?[\w'.]+)")
 POWERSHELLS = ("PowerShell", "powershell", "pwsh")
 
@@ -107,15 +108,10 @@ class Case:
         error_class: ErrorClass | None = None,
     ) -> Outcome:
         """An error, with its class read from the windows unless the rule knows it."""
-        return Outcome(
-            status=Status.ERROR,
-            certainty=certainty,
-            evidence=evidence,
-            harness_error=self.result.is_error,
-            exit_code=self._exit_code(exit_code),
-            error_class=error_class or classify(self.head, self.tail, self._exit_code(exit_code)),
-            masked=exit_code == 0,
-        )
+        seen = self._exit_code(exit_code)
+        why = error_class or classify(self.head, self.tail, seen)
+        observed = (self.result.is_error, seen, exit_code == 0)
+        return _share_outcome(_ERROR, evidence, certainty, observed, None, why)
 
     def end(
         self,
@@ -129,7 +125,7 @@ class Case:
         """Any ending but an error."""
         masked = exit_code == 0 and status is Status.OK and self.is_masked
         observed = (self.result.is_error, self._exit_code(exit_code), masked)
-        return _share_outcome(status, evidence, certainty, observed, reason)
+        return _share_outcome(status, evidence, certainty, observed, reason, None)
 
     def _exit_code(self, seen: int | None) -> int | None:
         return self.result.exit_code if seen is None else seen
@@ -142,8 +138,9 @@ def _share_outcome(
     certainty: Certainty,
     observed: tuple[bool | None, int | None, bool],
     reason: str | None,
+    error_class: ErrorClass | None,
 ) -> Outcome:
-    """Endings repeat: the same few outcomes serve nearly all calls, so they are shared."""
+    """Outcomes repeat: a few hundred serve nearly all calls, so they are made once and shared."""
     harness_error, exit_code, masked = observed
     return Outcome(
         status=status,
@@ -151,6 +148,7 @@ def _share_outcome(
         evidence=evidence,
         harness_error=harness_error,
         exit_code=exit_code,
+        error_class=error_class,
         reason=reason,
         masked=masked,
     )
