@@ -82,10 +82,10 @@ _DEATH = re.compile(
 )
 _EXITED = re.compile(
     r"""exit(?:ed)?\ (?:with\ )?(?:an\ )?(?:code|status|error\ code)[:\ ]+[1-9]\d*
-    | non-zero\ exit | exit\ status\ [1-9] | command\ failed\b | ELIFECYCLE
+    | non-zero\ exit | exit\ status\ [1-9] | command\ failed\b | elifecycle
     | returned\ exit\ code\ [1-9] | exited\ \(?[1-9]\d*\)?$ | make(?:\[\d+\])?:\ \*\*\*[ ]
     | failed\ \((?:code|status|exit\ code):?\ [1-9] | build\ stopped | errors\ occurred!""",
-    re.IGNORECASE | re.VERBOSE,
+    re.VERBOSE,
 )
 _SUMMARY = re.compile(
     r"""=+\ (?:.*,\ )?\d+\ (?:failed|errors?)\b.*\ in\ [\d.]+
@@ -202,14 +202,15 @@ def _closes_with_diagnostic(output: Output, *, masked: bool) -> bool:
 def _reports_failed_exit(output: Output, *, masked: bool) -> bool:
     """A runner says that what it ran failed."""
     near = output.last_lines[-1:] if masked else output.last_lines[-4:]
-    return any(_EXITED.search(line) for line in near)
+    return any(_EXITED.search(line.lower()) for line in near)
 
 
 def _summary_counts_failures(output: Output, *, masked: bool) -> bool:
     """A test, lint or build summary with failures in it."""
     del masked
-    lines = [line for line in output.last_lines if contains_any(line, _FAILURE_WORDS)]
-    return any(_SUMMARY.match(line) or contains_any(line, _SUMMARY_PHRASES) for line in lines)
+    if any(map(_SUMMARY.match, output.last_lines)):
+        return True
+    return any(contains_any(line, _SUMMARY_PHRASES) for line in output.last_lines[-4:])
 
 
 def _checks_fail(output: Output, *, masked: bool) -> bool:
