@@ -26,9 +26,14 @@ from warmstart.model.selection import Selection
 from warmstart.sources import READERS, Found, ReadLog, find_units, get_reader, read_unit
 from warmstart.sources.stores import Machine, Store, find_stores, list_places, list_units
 from warmstart.sources.survey import StoreReport, survey_store
+from warmstart.store import SessionDB
 
 ARCHIVE_READER = "warmstart"
 """Exports keep the origin of their sessions, so they are read whatever source is asked for."""
+STORE_FILE = "store.db"
+COPYING_READERS = (ARCHIVE_READER, "live_store")
+"""What they hold may have been taken over from an agent's store that is still there; an imported
+session has the full id of its original as its own."""
 MAX_CANDIDATES = 8
 SURE_PREFIX_LENGTH = 8
 """From this length on, an id that a file or row is named after is taken as the only one."""
@@ -55,6 +60,21 @@ class Workspace:
         """The home, created for its user alone if it is not there."""
         self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         return self.home
+
+    def open_store(self, location: str | None = None, *, read_only: bool = False) -> SessionDB:
+        """The live store at a path or postgresql:// address, else the one in the home.
+
+        Raises:
+            NotFoundError: it is to be read and is not there.
+        """
+        path = location or str(self.home / STORE_FILE)
+        if read_only and "://" not in path and not Path(path).exists():
+            raise NotFoundError(
+                f"there is no store at {path!r}", wanted=path, hint="warmstart sessions import PATH"
+            )
+        if location is None and not read_only:
+            self.ensure_home()
+        return SessionDB.open(path, read_only=read_only)
 
     def list_places(self) -> list[Store]:
         """Every place that is looked at, whether something is there or not."""
@@ -83,9 +103,9 @@ class Workspace:
         """
         live: set[str] = set()
         for found, alone in self._find_units(selection, log):
-            is_copy = found.reader.name == ARCHIVE_READER and not selection.paths
+            may_repeat = found.reader.name in COPYING_READERS and not selection.paths
             for session in read_unit(found, log, alone=alone):
-                if is_copy and session.id in live:
+                if may_repeat and not live.isdisjoint((session.id, session.native_id)):
                     continue
                 live.add(session.id)
                 if selection.matches(session):

@@ -61,6 +61,7 @@ def test_defaults_are_below_the_user_s_home(tmp_path: Path) -> None:
         "opencode": [tmp_path / ".local/share/opencode/opencode.db"],
         "copilot": [tmp_path / ".copilot"],
         "openhands": [tmp_path / ".openhands/conversations"],
+        "live_store": [tmp_path / "ws/store.db"],
         "warmstart": [tmp_path / "ws/archive"],
     }
 

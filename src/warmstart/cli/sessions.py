@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from warmstart.cli._filters import session_filters
+from warmstart.cli.store import STORE_COMMANDS
 
 if TYPE_CHECKING:
     from warmstart.model.selection import Selection
@@ -28,7 +29,7 @@ def _select(**fields: Any) -> Selection:
 
 @click.group()
 def sessions() -> None:
-    """List, show and export sessions.
+    """List, show and export sessions; search and keep those of the live store.
 
     PATHs may be files, folders or an agent's store, also gzip or zstd; without any, every store
     found on this machine is read (see: warmstart doctor).
@@ -121,3 +122,7 @@ def export_sessions(
 
     request = Export(items=items, target=target, output=output, force=force)
     run_export(request, _select(**filters), quiet=quiet)
+
+
+for _command in STORE_COMMANDS:
+    sessions.add_command(_command)

@@ -11,6 +11,7 @@ from typing import Any
 from warmstart.export.anthropic import export_anthropic
 from warmstart.export.jsonl import encode_line
 from warmstart.export.openai import export_openai
+from warmstart.export.store import export_store
 from warmstart.export.warmstart import export_warmstart
 from warmstart.model import Session
 
@@ -20,4 +21,11 @@ EXPORTERS: dict[str, Callable[[Session], dict[str, Any]]] = {
     "warmstart": export_warmstart,
 }
 
-__all__ = ["EXPORTERS", "encode_line", "export_anthropic", "export_openai", "export_warmstart"]
+__all__ = [
+    "EXPORTERS",
+    "encode_line",
+    "export_anthropic",
+    "export_openai",
+    "export_store",
+    "export_warmstart",
+]

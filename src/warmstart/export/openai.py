@@ -16,8 +16,12 @@ from warmstart.model import Request, Session
 
 def export_openai(session: Session) -> dict[str, Any]:
     """A session as one OpenAI chat conversation."""
-    messages = [message for turn in list_turns(session) for message in _messages(turn)]
-    return {"messages": messages, "metadata": describe_session(session)}
+    return {"messages": list_messages(session), "metadata": describe_session(session)}
+
+
+def list_messages(session: Session) -> list[dict[str, Any]]:
+    """The messages of a session, each call followed by its result."""
+    return [message for turn in list_turns(session) for message in _messages(turn)]
 
 
 def _messages(turn: Turn) -> Iterator[dict[str, Any]]:

@@ -12,9 +12,10 @@ from warmstart.gateway.errors import UnsafeNameError, show_value
 
 MAX_ID_BYTES = 200
 """Leaves room for a suffix within the 255 bytes a file name may have."""
-MAX_KEY_LENGTH = 1024
+MAX_KEY_LENGTH = 1000
 _CONTROLS = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 _DRIVE = re.compile(r"[A-Za-z]:")
+_DRIVE_PATH = re.compile(r"[A-Za-z]:[/\\]")
 _DOTS = re.compile(r"(?:^|[:/\\])\.\.(?:$|[:/\\])")
 
 
@@ -45,7 +46,7 @@ def check_session_key(session_key: object) -> str:
         raise _refuse("session key", session_key, "is not a name")
     if _CONTROLS.search(session_key) or len(session_key) > MAX_KEY_LENGTH:
         raise _refuse("session key", session_key, "has control characters or is too long")
-    if session_key[0] in "/\\" or _DOTS.search(session_key) or _DRIVE.match(session_key):
+    if session_key[0] in "/\\" or _DOTS.search(session_key) or _DRIVE_PATH.match(session_key):
         raise _refuse("session key", session_key, "would leave its folder")
     return session_key
 

@@ -8,6 +8,7 @@ refused where it is used (``Platform("pager")``) and kept aside where it is only
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any
 
 from warmstart.gateway.errors import ConfigError
 
@@ -49,7 +50,7 @@ class Platform(StrEnum):
         return found
 
 
-def find_platform(name: object) -> Platform | None:
+def find_platform(name: Any) -> Platform | None:
     """The platform of that name, or None for one this version does not know."""
     try:
         return Platform(name)

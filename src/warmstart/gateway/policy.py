@@ -87,7 +87,7 @@ def to_utc(moment: datetime) -> datetime:
 
 
 def find_expiry(policy: SessionResetPolicy, updated_at: datetime, now: datetime) -> str | None:
-    """Why a session last active at ``updated_at`` is over: "idle", "daily", or None if it is not."""
+    """Why a session last active at ``updated_at`` is over: "idle" or "daily"; None if it is not."""
     last, moment = to_utc(updated_at), to_utc(now)
     pause = timedelta(minutes=policy.idle_minutes)
     if policy.mode in ("idle", "both") and moment - last > pause:

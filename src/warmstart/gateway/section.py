@@ -109,8 +109,8 @@ class Section:
     def others(self, known: Collection[str]) -> dict[str, Any]:
         """What this version does not know, kept; a slip of a known key is refused."""
         unknown = {key: value for key, value in self.data.items() if key not in known}
-        for key in unknown:
+        for key, value in unknown.items():
             close = difflib.get_close_matches(key, known, n=1, cutoff=0.85)
             if close:
-                raise ConfigError(self.name(key), unknown[key], f"spelled {close[0]!r}")
+                raise ConfigError(self.name(key), value, f"spelled {close[0]!r}")
         return unknown

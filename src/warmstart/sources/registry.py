@@ -12,6 +12,7 @@ from warmstart.sources.readers.copilot import Copilot
 from warmstart.sources.readers.gemini import Gemini
 from warmstart.sources.readers.hermes import Hermes
 from warmstart.sources.readers.inspect_ai import InspectAI
+from warmstart.sources.readers.live_store import LiveStore
 from warmstart.sources.readers.mini_swe_agent import MiniSweAgent
 from warmstart.sources.readers.openai_agents import OpenAIAgents
 from warmstart.sources.readers.openai_chat import OpenAIChat
@@ -27,6 +28,7 @@ READERS: dict[str, Reader] = {
     reader.name: reader
     for reader in (
         Warmstart(),
+        LiveStore(),
         Hermes(),
         ClaudeCode(),
         Codex(),

@@ -127,6 +127,10 @@ def _openhands(machine: Machine) -> Places:
     yield conversations, conversations
 
 
+def _live_store(machine: Machine) -> Places:
+    yield (machine.warmstart_home / "store.db",)
+
+
 def _warmstart(machine: Machine) -> Places:
     archive = machine.warmstart_home / "archive"
     yield archive, archive
@@ -140,6 +144,7 @@ PLACES: dict[str, Callable[[Machine], Places]] = {
     "opencode": _opencode,
     "copilot": _copilot,
     "openhands": _openhands,
+    "live_store": _live_store,
     "warmstart": _warmstart,
 }
 """Reader name to where its agent writes. Archived exports come last: live sessions win."""

@@ -136,8 +136,6 @@ class SQLiteBackend:
         )
         try:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            if not self.options.read_only:
-                connection.execute("PRAGMA journal_mode = WAL").fetchone()
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute(f"PRAGMA synchronous = {self.options.durability}")
             connection.execute(f"PRAGMA busy_timeout = {int(BUSY_TIMEOUT_SECONDS * 1000)}")
@@ -209,8 +207,13 @@ class SQLiteBackend:
 
 
 def create_private(path: Path) -> None:
-    """Make the file if it is not there, readable and writable by its user alone."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    """Make the file if it is not there, readable and writable by its user alone.
+
+    One that is there is not opened: closing any descriptor of a database drops every lock this
+    process holds on it.
+    """
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _code(error: sqlite3.Error) -> int:

@@ -43,8 +43,8 @@ ROLES = {
 BOOKKEEPING_ROLES = frozenset({"session_meta"})
 """Rows an older gateway wrote beside the conversation: no message, and nothing lost without it."""
 
-ENCODED_PREFIX = "\x00json:"
-"""Content that is no plain text is stored as this and its JSON."""
+ENCODED_PREFIXES = ("\x00json:", "\x1ejson:")
+"""Content that is no plain text is stored as one of these (Hermes', ours) and its JSON."""
 SUMMARY_PREFIXES = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:")
 MERGED_SUMMARY_MARK = "COMPACTION SUMMARY BELOW]"
 MERGED_PREFIX = "[PRIOR CONTEXT"
@@ -108,9 +108,9 @@ def decode_content(value: Any) -> str:
         value = value.decode("utf-8", "replace")
     if not isinstance(value, str):
         return "" if value is None else str(value)
-    if not value.startswith(ENCODED_PREFIX):
+    if not value.startswith(ENCODED_PREFIXES):
         return value
-    encoded = value.removeprefix(ENCODED_PREFIX)
+    encoded = value[len(ENCODED_PREFIXES[0]) :]
     content = parse_json(encoded.encode("utf-8", "replace"))
     return (content_text(content) if is_json(content) else "") or encoded
 

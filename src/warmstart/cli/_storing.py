@@ -1,0 +1,91 @@
+"""What the commands on the live store do: open it through the workspace, act, print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from warmstart.cli._output import follow, note, open_console, print_json, report_skips
+from warmstart.cli._text import clean, count
+from warmstart.errors import InternalError
+from warmstart.export import export_store
+from warmstart.model.selection import Selection
+from warmstart.sources import ReadLog
+from warmstart.workspace import Workspace
+
+SCHEMA_VERSION = 1
+
+
+def print_matches(
+    store: str | None, query: str, *, roles: list[str], limit: int, as_json: bool
+) -> None:
+    """Messages that match, best first, each with the words around the match."""
+    with Workspace.open().open_store(store, read_only=True) as db:
+        found = db.search_messages(query, role_filter=roles or None, limit=limit)
+    if as_json:
+        print_json({"schema_version": SCHEMA_VERSION, "query": query, "matches": found})
+        return
+    console = open_console()
+    for match in found:
+        console.print(Text(clean(f"{match['session_id']}  {match['role']}"), style="bold"))
+        console.print(Text(clean(f"  {match.get('snippet') or ''}")), soft_wrap=True)
+    note(f"{count(len(found), 'hit')} for {query!r}")
+
+
+def run_import(store: str | None, selection: Selection, *, as_json: bool, quiet: bool) -> None:
+    """Sessions stream from their sources into the store; what was there already stays."""
+    workspace = Workspace.open()
+    log = ReadLog()
+    with workspace.open_store(store) as db:
+        found = follow(workspace.read_sessions(selection, log), "sessions", quiet=quiet)
+        report = db.import_sessions(map(export_store, found))
+    report_skips(log, quiet=quiet)
+    if as_json:
+        print_json({"schema_version": SCHEMA_VERSION, **report})
+        return
+    counts = ", ".join(f"{report[name]:,} {name}" for name in report if name != "errors")
+    open_console().print(Text(counts))
+    for problem in report["errors"]:
+        note(f"not imported: {problem}", quiet=quiet)
+
+
+def run_prune(store: str | None, days: float, source: str | None, *, as_json: bool) -> None:
+    """Delete what is old and over."""
+    with Workspace.open().open_store(store) as db:
+        deleted = db.prune_sessions(days, source)
+    _say({"deleted": deleted}, f"{count(deleted, 'session')} deleted", as_json=as_json)
+
+
+def run_verify(store: str | None, *, as_json: bool) -> None:
+    """Check the store against itself.
+
+    Raises:
+        InternalError: something differs.
+    """
+    with Workspace.open().open_store(store, read_only=True) as db:
+        report = db.verify()
+    problems = [str(problem) for problem in report.problems]
+    figures = {"sessions": report.sessions, "messages": report.messages, "problems": problems}
+    looked_at = f"{count(report.sessions, 'session')}, {count(report.messages, 'message')}"
+    _say(figures, "\n".join([looked_at, *problems]), as_json=as_json)
+    if problems:
+        raise InternalError(
+            f"{count(len(problems), 'thing')} in the store differ from what was derived",
+            hint="restore a backup, or export what is readable: warmstart sessions export",
+        )
+
+
+def run_backup(store: str | None, target: Path, *, as_json: bool) -> None:
+    """Copy the store."""
+    with Workspace.open().open_store(store, read_only=True) as db:
+        path = db.backup(target)
+    _say({"path": str(path)}, f"written to {path}", as_json=as_json)
+
+
+def _say(figures: dict[str, Any], sentence: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"schema_version": SCHEMA_VERSION, **figures})
+    else:
+        open_console().print(Text(clean(sentence)), soft_wrap=True)

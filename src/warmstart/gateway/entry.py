@@ -1,0 +1,145 @@
+"""The record behind a session key: which session it leads to now, and what is known about it.
+
+An entry is changed by its holder (a handler clears ``was_auto_reset`` once it told the person), so
+it is not frozen; ``SessionStore.save_entry`` stores such a change. Everything survives ``to_dict``
+and ``from_dict``. Records come from files and other versions: ids that could leave a folder are
+refused, wrong counters are zero, an unknown platform is none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from warmstart.gateway.errors import GatewayError, RecordError, show_value
+from warmstart.gateway.names import check_session_id, check_session_key
+from warmstart.gateway.platforms import Platform, find_platform
+from warmstart.gateway.source import SessionSource
+
+_COUNTERS = (
+    "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "total_tokens",
+    "last_prompt_tokens", "flush_attempts",
+)  # fmt: skip
+_FLAGS = ("was_auto_reset", "reset_had_activity", "expiry_finalized", "suspended")
+MAX_COUNT = 2**53
+YEARS = range(1971, 9000)
+"""Outside of these a moment cannot be converted between zones."""
+
+
+@dataclass(slots=True)
+class SessionEntry:
+    """What a session key leads to."""
+
+    session_key: str
+    session_id: str
+    created_at: datetime
+    updated_at: datetime
+    origin: SessionSource | None = None
+    display_name: str | None = None
+    platform: Platform | None = None
+    chat_type: str = "dm"
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    total_tokens: int = 0
+    last_prompt_tokens: int = 0
+    estimated_cost_usd: float = 0.0
+    cost_status: str = "unknown"
+    was_auto_reset: bool = False
+    """This session replaced one that expired, and nobody was told yet."""
+    auto_reset_reason: str | None = None
+    """"idle", "daily" or "suspended"."""
+    reset_had_activity: bool = False
+    """Something had been said in the session that expired."""
+    expiry_finalized: bool = False
+    """The expiry watcher has flushed this session."""
+    flush_attempts: int = 0
+    """How often a flush was tried and failed."""
+    suspended: bool = False
+    """The next message starts a new session, whatever the policy says."""
+
+    def to_dict(self, write_time: Callable[[datetime], str] = datetime.isoformat) -> dict[str, Any]:
+        """As plain JSON."""
+        data: dict[str, Any] = {
+            "session_key": self.session_key,
+            "session_id": self.session_id,
+            "created_at": write_time(self.created_at),
+            "updated_at": write_time(self.updated_at),
+            "display_name": self.display_name,
+            "platform": self.platform.value if self.platform else None,
+            "chat_type": self.chat_type,
+            "estimated_cost_usd": self.estimated_cost_usd,
+            "cost_status": self.cost_status,
+            "auto_reset_reason": self.auto_reset_reason,
+        }
+        for name in (*_COUNTERS, *_FLAGS):
+            data[name] = getattr(self, name)
+        if self.origin:
+            data["origin"] = self.origin.to_dict()
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Any) -> SessionEntry:
+        """An entry as it was stored.
+
+        Raises:
+            RecordError: it has no usable id, key or time.
+        """
+        if not isinstance(data, Mapping):
+            raise RecordError(f"{show_value(data)} is not a session entry", value=data)
+        return cls(
+            session_key=check_session_key(data.get("session_key")),
+            session_id=check_session_id(data.get("session_id")),
+            created_at=_parse_moment(data, "created_at"),
+            updated_at=_parse_moment(data, "updated_at"),
+            origin=_find_origin(data.get("origin")),
+            display_name=_as_text(data.get("display_name")),
+            platform=find_platform(data.get("platform")),
+            chat_type=_as_text(data.get("chat_type")) or "dm",
+            estimated_cost_usd=_as_cost(data.get("estimated_cost_usd")),
+            cost_status=_as_text(data.get("cost_status")) or "unknown",
+            auto_reset_reason=_as_text(data.get("auto_reset_reason")),
+            **_read_counters_and_flags(data),
+        )
+
+
+def _read_counters_and_flags(data: Mapping[str, Any]) -> dict[str, Any]:
+    values: dict[str, Any] = {name: _as_count(data.get(name)) for name in _COUNTERS}
+    return values | {name: data.get(name) is True for name in _FLAGS}
+
+
+def _parse_moment(data: Mapping[str, Any], name: str) -> datetime:
+    value = data.get(name)
+    try:
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        moment = None
+    if moment is None or moment.year not in YEARS:
+        raise RecordError(f"{name} of a session entry is {show_value(value)}, no time", value=value)
+    return moment
+
+
+def _find_origin(value: Any) -> SessionSource | None:
+    """A source of a platform that this version does not know cannot be answered: none."""
+    try:
+        return SessionSource.from_dict(value) if value else None
+    except GatewayError:
+        return None
+
+
+def _as_text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _as_count(value: Any) -> int:
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_COUNT
+    return value if is_count else 0
+
+
+def _as_cost(value: Any) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and abs(value) < MAX_COUNT and math.isfinite(value) else 0.0

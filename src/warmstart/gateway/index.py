@@ -1,0 +1,122 @@
+"""The index of session keys, as a mapping over the database's routing table.
+
+Each access is one indexed row, so a touch costs the same with ten keys and with a hundred thousand.
+Looking a key up twice gives the same object, with whatever its holder changed in it, until another
+process writes the row: then the row wins. Times are stored in UTC; without a zone in the clock they
+come back as the machine's wall clock, which is how entries are made then.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Iterator, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+
+from warmstart.gateway.entry import SessionEntry
+from warmstart.gateway.errors import RecordError
+from warmstart.gateway.policy import to_utc
+from warmstart.store import SessionDB
+
+MAX_HELD = 1024
+"""Entries kept in memory so that their holders and the index share one object."""
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Held:
+    stored: dict[str, Any]
+    entry: SessionEntry
+
+
+class RouteIndex(MutableMapping[str, SessionEntry]):
+    """Session keys and their entries, in one scope of a database."""
+
+    def __init__(self, db: SessionDB, scope: str, *, aware: bool) -> None:
+        self._db = db
+        self._scope = scope
+        self._aware = aware
+        self._held: OrderedDict[str, _Held] = OrderedDict()
+
+    def __getitem__(self, session_key: str) -> SessionEntry:
+        stored = self._db.get_route(self._scope, session_key)
+        entry = None if stored is None else self._read(session_key, stored)
+        if stored is None or entry is None:
+            self._held.pop(session_key, None)
+            raise KeyError(session_key)
+        self._hold(session_key, stored, entry)
+        return entry
+
+    def __setitem__(self, session_key: str, entry: SessionEntry) -> None:
+        stored = encode_entry(entry)
+        self._db.put_route(self._scope, session_key, stored)
+        self._hold(session_key, stored, entry)
+
+    def __delitem__(self, session_key: str) -> None:
+        self._held.pop(session_key, None)
+        if not self._db.delete_route(self._scope, session_key):
+            raise KeyError(session_key)
+
+    def __iter__(self) -> Iterator[str]:
+        for session_key, _ in self._list():
+            yield session_key
+
+    def __len__(self) -> int:
+        return self._db.count_routes(self._scope)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nothing can be set."""
+        return self._db.read_only
+
+    def list_entries(self) -> list[SessionEntry]:
+        """Every entry that can be read; the others are reported in the log."""
+        return [entry for _, entry in self._list()]
+
+    def find_session(self, session_id: str) -> SessionEntry | None:
+        """The entry that leads to a session now."""
+        found = self._db.find_route(self._scope, session_id)
+        return None if found is None else self._read(*found)
+
+    def write_changes(self) -> int:
+        """Store what holders changed in the entries they were given; says how many."""
+        changed = [
+            held.entry
+            for held in list(self._held.values())
+            if encode_entry(held.entry) != held.stored
+        ]
+        for entry in changed:
+            self[entry.session_key] = entry
+        return len(changed)
+
+    def _list(self) -> Iterator[tuple[str, SessionEntry]]:
+        for session_key, stored in list(self._db.list_routes(self._scope)):
+            entry = self._read(session_key, stored)
+            if entry is not None:
+                yield session_key, entry
+
+    def _read(self, session_key: str, stored: dict[str, Any]) -> SessionEntry | None:
+        held = self._held.get(session_key)
+        if held is not None and held.stored == stored:
+            return held.entry
+        try:
+            entry = SessionEntry.from_dict(stored)
+        except RecordError as error:
+            logger.warning("the entry of %r is ignored: %s", session_key, error)
+            return None
+        if not self._aware:
+            entry.created_at = entry.created_at.astimezone().replace(tzinfo=None)
+            entry.updated_at = entry.updated_at.astimezone().replace(tzinfo=None)
+        return entry
+
+    def _hold(self, session_key: str, stored: dict[str, Any], entry: SessionEntry) -> None:
+        self._held[session_key] = _Held(stored, entry)
+        self._held.move_to_end(session_key)
+        if len(self._held) > MAX_HELD:
+            self._held.popitem(last=False)
+
+
+def encode_entry(entry: SessionEntry) -> dict[str, Any]:
+    """An entry as the database keeps it: times in UTC, so that several machines agree."""
+    return entry.to_dict(lambda moment: to_utc(moment).isoformat())

@@ -1,0 +1,66 @@
+"""``sessions.json``: the index as one file, for tools that read it, and from gateways before ours.
+
+The file is a copy, never the truth: it is written whole and atomically when asked for, and read
+only into an index that is still empty.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import orjson
+
+from warmstart.gateway.entry import SessionEntry
+from warmstart.gateway.errors import RecordError
+
+FILE_NAME = "sessions.json"
+logger = logging.getLogger(__name__)
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Replace a file as a whole, private to its user: a reader sees the old or the new one."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def write_mirror(folder: Path, entries: Iterable[SessionEntry]) -> Path:
+    """Write every entry by its key; the path written."""
+    path = folder / FILE_NAME
+    data = {entry.session_key: entry.to_dict() for entry in entries}
+    write_file(path, orjson.dumps(data, option=orjson.OPT_INDENT_2))
+    return path
+
+
+def read_mirror(folder: Path) -> list[SessionEntry]:
+    """The entries of a ``sessions.json``; what cannot be used is reported in the log."""
+    path = folder / FILE_NAME
+    try:
+        data = orjson.loads(path.read_bytes())
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError) as error:
+        logger.warning("%s is ignored: %s", path, error)
+        return []
+    if not isinstance(data, dict):
+        logger.warning("%s is ignored: not an object", path)
+        return []
+    entries = []
+    for key, record in data.items():
+        try:
+            entries.append(SessionEntry.from_dict(record))
+        except RecordError as error:
+            logger.warning("entry %r of %s is ignored: %s", key, path, error)
+    return entries

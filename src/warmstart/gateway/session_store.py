@@ -1,0 +1,298 @@
+"""The gateway's sessions: which one a message belongs to, and what was said in it.
+
+    store = SessionStore(folder, GatewayConfig())
+    entry = store.get_or_create_session(source)
+    store.append_to_transcript(entry.session_id, {"role": "user", "content": "hello"})
+
+One store may be used from many threads, one database from many processes. A key is led to its new
+session before the old one is ended, so a crash between the two loses nothing. A message is in the
+JSONL file before it goes to the database: should that fail, it is kept, and reading prefers
+whichever of the two holds more.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from warmstart.gateway.callbacks import Guard
+from warmstart.gateway.config import GatewayConfig
+from warmstart.gateway.entry import SessionEntry
+from warmstart.gateway.names import check_session_id
+from warmstart.gateway.routes import SessionRoutes
+from warmstart.gateway.rows import append_first_row, append_row, replace_rows
+from warmstart.gateway.source import SessionSource
+from warmstart.gateway.transcript import TranscriptFolder
+from warmstart.store import SessionDB, StoreError
+
+MAX_KNOWN_ROWS = 4096
+"""Sessions whose row is known to exist; beyond that, asking again is cheap."""
+logger = logging.getLogger(__name__)
+
+
+class SessionStore(SessionRoutes):
+    """Finds, starts, resets and switches sessions, and keeps their transcripts."""
+
+    def __init__(
+        self,
+        sessions_dir: Path | str,
+        config: GatewayConfig,
+        has_active_processes_fn: Callable[[str], bool] | None = None,
+        on_auto_reset: Callable[[SessionEntry], object] | None = None,
+        db: SessionDB | None = None,
+        now: Callable[[], datetime] | None = None,
+    ) -> None:
+        """Open the store.
+
+        Args:
+            sessions_dir: where transcripts are, and the database unless the settings name one.
+            config: the settings.
+            has_active_processes_fn: told a session key, says whether something still runs there.
+            on_auto_reset: told of each entry that expired and was replaced;
+                ``expiry_finalized`` says whether a watcher had flushed it.
+            db: a database shared with its owner, who closes it.
+            now: the clock; with a time zone, entries have one too.
+        """
+        super().__init__(sessions_dir, config, has_active_processes_fn, db, now)
+        self._on_auto_reset = on_auto_reset
+        self._files = TranscriptFolder(self.sessions_dir)
+        self._known_rows: set[str] = set()
+        self._transcript_lock = threading.RLock()
+
+    def get_or_create_session(
+        self,
+        source: SessionSource,
+        force_new: bool = False,  # noqa: FBT001, FBT002 - as agents call it
+    ) -> SessionEntry:
+        """The session a message belongs to: the one it had, or a new one if that is over."""
+        with self._lock:
+            self._ensure_loaded()
+            session_key = self._generate_session_key(source)
+            old = self._entries.get(session_key)
+            if old is None:
+                return self._start(session_key, source)
+            reason = None if force_new else self._should_reset(old, source)
+            if reason is None and not force_new:
+                return self._touch(old)
+            return self._replace(old, source, reason)
+
+    def update_session(
+        self,
+        session_key: str,
+        input_tokens: int = 0,
+        output_tokens: int = 0,
+        cache_read_tokens: int = 0,
+        cache_write_tokens: int = 0,
+        last_prompt_tokens: int | None = None,
+    ) -> None:
+        """Add what a turn used; an unknown key is left alone."""
+        with self._lock:
+            entry = self.find_entry(session_key)
+            if entry is None:
+                return
+            entry.input_tokens += input_tokens
+            entry.output_tokens += output_tokens
+            entry.cache_read_tokens += cache_read_tokens
+            entry.cache_write_tokens += cache_write_tokens
+            entry.total_tokens = entry.input_tokens + entry.output_tokens
+            if last_prompt_tokens is not None:
+                entry.last_prompt_tokens = last_prompt_tokens
+            self._touch(entry)
+        if self._db is not None and (input_tokens or output_tokens):
+            self._db.update_token_counts(
+                entry.session_id,
+                input_tokens,
+                output_tokens,
+                cache_read_tokens=cache_read_tokens,
+                cache_write_tokens=cache_write_tokens,
+            )
+
+    def reset_session(
+        self, session_key: str, display_name: str | None = None
+    ) -> SessionEntry | None:
+        """Start over under the same key; None if the key leads nowhere."""
+        with self._lock:
+            old = self.find_entry(session_key)
+            if old is None:
+                return None
+            new = self._lead(old, self._make_id(), display_name)
+            self._end(old, "session_reset")
+            return new
+
+    def switch_session(self, session_key: str, target_session_id: str) -> SessionEntry | None:
+        """Lead a key to a session that exists already; None if the key leads nowhere.
+
+        Raises:
+            UnsafeNameError: the id could name a file elsewhere.
+        """
+        check_session_id(target_session_id)
+        with self._lock:
+            old = self.find_entry(session_key)
+            if old is None or old.session_id == target_session_id:
+                return old
+            if self._db is not None:
+                self._db.reopen_session(target_session_id)
+            new = self._lead(old, target_session_id, None)
+            self._end(old, "session_switch")
+            return new
+
+    def suspend_session(self, session_key: str) -> bool:
+        """Let the next message start a new session, whatever the policy; False if unknown."""
+        with self._lock:
+            entry = self.find_entry(session_key)
+            if entry is None:
+                return False
+            entry.suspended = True
+            self.save_entry(entry)
+            return True
+
+    def resolve_session_id(self, wanted: str) -> str | None:
+        """The stored session with that id, or the only one with that prefix."""
+        check_session_id(wanted)
+        found = self._db.resolve_session_id(wanted) if self._db is not None else None
+        return found or (wanted if self._files.path(wanted).is_file() else None)
+
+    def get_transcript_path(self, session_id: str) -> Path:
+        """Where a session's JSONL transcript is."""
+        return self._files.path(session_id)
+
+    def append_to_transcript(
+        self,
+        session_id: str,
+        message: Mapping[str, Any],
+        skip_db: bool = False,  # noqa: FBT001, FBT002 - as agents call it
+    ) -> None:
+        """Keep one message; ``skip_db`` where the agent has put it into the database itself.
+
+        Raises:
+            UnsafeNameError: the id could name a file elsewhere.
+            StoreError: the database could not be written and no file keeps the message.
+        """
+        check_session_id(session_id)
+        with self._transcript_lock:
+            if self._keeps_files:
+                self._files.append(session_id, message)
+            if self._db is None or skip_db:
+                return
+            try:
+                self._append_row(self._db, session_id, message)
+            except StoreError as error:
+                if not self._keeps_files:
+                    raise
+                logger.warning("a message of %s is in its file only: %s", session_id, error)
+
+    def rewrite_transcript(self, session_id: str, messages: Sequence[Mapping[str, Any]]) -> None:
+        """Replace everything that was said; if it fails, what was there is still read."""
+        check_session_id(session_id)
+        with self._transcript_lock:
+            if self._db is not None:
+                entry = self.lookup_by_session_id(session_id)
+                replace_rows(self._db, session_id, messages, entry)
+            if self._keeps_files:
+                self._files.rewrite(session_id, messages)
+
+    def load_transcript(self, session_id: str) -> list[dict[str, Any]]:
+        """What was said, from the database or the file, whichever holds more."""
+        check_session_id(session_id)
+        with self._transcript_lock:
+            lines = self._files.read(session_id)
+            if self._db is None:
+                return lines
+            try:
+                rows = self._db.get_messages_as_conversation(session_id)
+            except StoreError as error:
+                if not lines:
+                    raise
+                logger.warning("%s is read from its file only: %s", session_id, error)
+                return lines
+        return lines if len(lines) > len(rows) else rows
+
+    @property
+    def _keeps_files(self) -> bool:
+        return self.config.transcripts != "db" or self._db is None
+
+    def _start(self, session_key: str, source: SessionSource) -> SessionEntry:
+        now = self._now()
+        entry = SessionEntry(
+            session_key=session_key,
+            session_id=self._make_id(now),
+            created_at=now,
+            updated_at=now,
+            origin=replace(source),
+            display_name=source.chat_name,
+            platform=source.platform,
+            chat_type=source.chat_type,
+        )
+        self.save_entry(entry)
+        return entry
+
+    def _replace(
+        self, old: SessionEntry, source: SessionSource, reason: str | None
+    ) -> SessionEntry:
+        """A new session in place of one that expired for a reason, or that was asked to go."""
+        had_activity = bool(reason) and self._had_activity(old)
+        entry = self._start(old.session_key, source)
+        if reason is not None:
+            entry.was_auto_reset = True
+            entry.auto_reset_reason = reason
+            entry.reset_had_activity = had_activity
+            self.save_entry(entry)
+        self._end(old, reason or "session_reset")
+        if reason is not None and self._on_auto_reset is not None:
+            with Guard(f"on_auto_reset for {old.session_key!r}"):
+                self._on_auto_reset(old)
+        return entry
+
+    def _lead(self, old: SessionEntry, session_id: str, display_name: str | None) -> SessionEntry:
+        """The same key and origin, another session."""
+        now = self._now()
+        entry = SessionEntry(
+            session_key=old.session_key,
+            session_id=session_id,
+            created_at=now,
+            updated_at=now,
+            origin=old.origin,
+            display_name=old.display_name if display_name is None else display_name,
+            platform=old.platform,
+            chat_type=old.chat_type,
+        )
+        self.save_entry(entry)
+        return entry
+
+    def _touch(self, entry: SessionEntry) -> SessionEntry:
+        """Count as activity: what is said from now on has not been flushed."""
+        entry.updated_at = self._now()
+        entry.expiry_finalized = False
+        entry.flush_attempts = 0
+        self.save_entry(entry)
+        return entry
+
+    def _end(self, entry: SessionEntry, reason: str) -> None:
+        if self._db is not None:
+            self._db.end_session(entry.session_id, reason)
+
+    def _had_activity(self, entry: SessionEntry) -> bool:
+        if entry.total_tokens or entry.last_prompt_tokens:
+            return True
+        row = self._db.get_session(entry.session_id) if self._db is not None else None
+        return bool(row and row.get("message_count"))
+
+    def _make_id(self, now: datetime | None = None) -> str:
+        """An id that sorts by time and that no two machines make."""
+        moment = now or self._now()
+        return f"{moment:%Y%m%d_%H%M%S}_{uuid.uuid4().hex[:8]}"
+
+    def _append_row(self, db: SessionDB, session_id: str, message: Mapping[str, Any]) -> None:
+        if session_id in self._known_rows:
+            append_row(db, session_id, message)
+            return
+        append_first_row(db, session_id, message, self.lookup_by_session_id(session_id))
+        if len(self._known_rows) >= MAX_KNOWN_ROWS:
+            self._known_rows.clear()
+        self._known_rows.add(session_id)

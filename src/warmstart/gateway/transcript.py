@@ -1,0 +1,121 @@
+"""Transcripts as JSONL, one message a line, beside the database.
+
+A line is written by one call and ends in a line break. A line that was cut off (a crash, a full
+disk) is skipped when read, and never swallows the line after it: an append first closes it. A
+message with an id of its platform, delivered twice, is read once, as it is from the database.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from warmstart.gateway.errors import RecordError
+from warmstart.gateway.mirror import write_file
+from warmstart.gateway.names import check_session_id
+
+logger = logging.getLogger(__name__)
+
+
+class TranscriptFolder:
+    """The JSONL files of a folder, one per session."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, session_id: str) -> Path:
+        """Where a session's transcript is.
+
+        Raises:
+            UnsafeNameError: the id would name a file elsewhere.
+        """
+        return self.folder / f"{check_session_id(session_id)}.jsonl"
+
+    def append(self, session_id: str, message: Mapping[str, Any]) -> None:
+        """Add one message; either the whole line is there afterwards or nothing of it."""
+        line = encode_message(message)
+        path = self.path(session_id)
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
+        try:
+            handle = os.open(path, flags, 0o600)
+        except FileNotFoundError:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle = os.open(path, flags, 0o600)
+        try:
+            _write_line(handle, line)
+        finally:
+            os.close(handle)
+
+    def rewrite(self, session_id: str, messages: Iterable[Mapping[str, Any]]) -> None:
+        """Replace a transcript as a whole."""
+        write_file(self.path(session_id), b"".join(encode_message(m) for m in messages))
+
+    def read(self, session_id: str) -> list[dict[str, Any]]:
+        """Every message that can be read, in order; skipped lines are reported in the log."""
+        messages: dict[object, dict[str, Any]] = {}
+        try:
+            with self.path(session_id).open("rb") as file:
+                for number, line in enumerate(file, 1):
+                    message = _decode_message(line)
+                    if message is not None:
+                        messages.setdefault(_identify(message, number), message)
+                    elif line.strip():
+                        logger.warning("line %d of session %s is broken", number, session_id)
+        except FileNotFoundError:
+            return []
+        return list(messages.values())
+
+
+def encode_message(message: Mapping[str, Any]) -> bytes:
+    """One message as a line of JSON.
+
+    Raises:
+        RecordError: it holds something JSON has no word for.
+    """
+    try:
+        return orjson.dumps(message) + b"\n"
+    except TypeError:
+        pass  # integers beyond 64 bits and lone surrogates, which the slower encoder can write
+    try:
+        return json.dumps(message).encode() + b"\n"
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RecordError(f"a message cannot be written as JSON: {error}", value=message) from error
+
+
+def _decode_message(line: bytes) -> dict[str, Any] | None:
+    try:
+        value = orjson.loads(line)
+    except ValueError:
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            return None
+    return value if isinstance(value, dict) else None
+
+
+def _identify(message: Mapping[str, Any], number: int) -> object:
+    """What a repeated line has in common with its first: the sender's own id, else its place."""
+    native = message.get("platform_message_id")
+    return (str(message.get("role")), str(native)) if native is not None else number
+
+
+def _write_line(handle: int, line: bytes) -> None:
+    size = os.fstat(handle).st_size
+    if size:
+        os.lseek(handle, size - 1, os.SEEK_SET)
+        if os.read(handle, 1) != b"\n":
+            line = b"\n" + line
+    written = 0
+    try:
+        while written < len(line):
+            written += os.write(handle, line[written:])
+    except OSError:
+        if os.fstat(handle).st_size == size + written:  # nobody wrote after us: take it back
+            os.ftruncate(handle, size)
+        raise

@@ -1,0 +1,46 @@
+"""warmstart live store: the database that agents and gateways write to while they run.
+
+It keeps Hermes' columns on purpose, so the same code reads both; what differs is whose sessions
+they are. PostgreSQL stores are no files and are not read here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from warmstart.model import Parent, Session
+from warmstart.sources.log import ReadLog
+from warmstart.sources.reader import Probe, Unit
+from warmstart.sources.readers.hermes import Hermes
+
+OWN_TABLES = frozenset({"sessions", "messages", "routes", "schema_version"})
+_HERMES = Hermes()
+
+
+class LiveStore:
+    """warmstart's own store, as a file."""
+
+    name = "live_store"
+    title = "warmstart live store"
+
+    def recognises(self, probe: Probe) -> bool:
+        """A database with the store's own tables."""
+        return probe.tables >= OWN_TABLES
+
+    def units(self, path: Path, log: ReadLog) -> Iterator[Unit]:
+        """One unit per session."""
+        return _HERMES.units(path, log)
+
+    def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
+        """The one session of a unit."""
+        for session in _HERMES.read(unit, log):
+            yield replace(
+                session, origin=self.name, agent=self.name, parent=self._rename(session.parent)
+            )
+
+    def _rename(self, parent: Parent | None) -> Parent | None:
+        if parent is None:
+            return None
+        return replace(parent, id=f"{self.name}:{parent.id.partition(':')[2]}")

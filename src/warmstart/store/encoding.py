@@ -1,0 +1,262 @@
+"""Between a message as an agent holds it and a row.
+
+Everything that goes in comes out equal: text with characters no database takes (NUL, lone
+surrogates) and content that is not text (multimodal lists) are kept as JSON behind a mark. The
+hash covers every column a message is born with; what changes later (``active``, ``compacted``)
+is not in it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import Any, TypedDict
+
+import orjson
+
+from warmstart.store.backend import Row, Value
+from warmstart.store.errors import MessageError
+
+MARK = "\x1ejson:"
+TEXT_COLUMNS = (
+    "role", "content", "tool_call_id", "tool_name", "effect_disposition", "finish_reason",
+    "reasoning", "reasoning_content", "platform_message_id", "api_content",
+)  # fmt: skip
+JSON_COLUMNS = ("tool_calls", "reasoning_details", "codex_reasoning_items", "codex_message_items")
+NUMBER_COLUMNS = ("timestamp", "token_count", "observed")
+BORN_COLUMNS = (*TEXT_COLUMNS, *JSON_COLUMNS, *NUMBER_COLUMNS)
+"""What a message is made of; the order is part of the hash and never changes."""
+MAX_ID_LENGTH = 255
+MAX_PLAIN_KEY_LENGTH = 200
+Born = list[Value]
+
+
+class MessageFields(TypedDict, total=False):
+    """The optional fields of a message beyond its role, content and tool."""
+
+    token_count: int | None
+    finish_reason: str | None
+    reasoning: str | None
+    reasoning_content: str | None
+    reasoning_details: Any
+    codex_reasoning_items: Any
+    codex_message_items: Any
+    platform_message_id: str | None
+    observed: bool
+    effect_disposition: str | None
+    timestamp: float | datetime | str | None
+    api_content: str | None
+    sequence: int | str | None
+
+
+class EncodedMessage:
+    """One message ready to be inserted."""
+
+    __slots__ = ("born", "content_hash", "dedupe_key", "search_text", "tool_call_count")
+
+    def __init__(self, message: Mapping[str, Any]) -> None:
+        values = encode_columns(message)
+        self.born: Born = [values[name] for name in BORN_COLUMNS]
+        self.content_hash = hash_born(self.born)
+        calls = message.get("tool_calls")
+        self.tool_call_count = 0
+        self.search_text: str | None = None
+        if calls:
+            stored = json.loads(str(values["tool_calls"]))
+            self.tool_call_count = count_calls(stored)
+            self.search_text = " ".join(
+                [*_texts(message.get("content")), *_texts(_spoken_calls(stored))]
+            )
+        elif not isinstance(message.get("content"), str | None):
+            self.search_text = " ".join(_texts(message["content"]))
+        if self.search_text is not None:
+            self.search_text = make_storable(self.search_text)
+        self.dedupe_key = _dedupe_key(message, str(values["role"]))
+
+
+def encode_columns(message: Mapping[str, Any]) -> Row:
+    """The message's own columns, each as the database takes it.
+
+    Raises:
+        MessageError: no role, a field nobody knows, or a value that is no JSON.
+    """
+    role = message.get("role")
+    if not isinstance(role, str) or not role:
+        raise MessageError(f"a message needs a role, not {role!r}")
+    values: Row = dict.fromkeys(BORN_COLUMNS)
+    for name, value in message.items():
+        if value is not None and name in ENCODERS:
+            values[name] = ENCODERS[name](value)
+    if values["tool_name"] is None and message.get("name") and role == "tool":
+        values["tool_name"] = encode_text(message["name"])
+    if values["timestamp"] is None:
+        values["timestamp"] = time.time()
+    values["observed"] = values["observed"] or 0
+    return values
+
+
+def encode_text(value: Any) -> str:
+    """Text as it is where a database takes it, else JSON behind the mark."""
+    if isinstance(value, str):
+        if value.isascii():
+            if "\0" not in value and not value.startswith(MARK):
+                return value
+        elif is_storable(value):
+            return value
+    return MARK + encode_json(value)
+
+
+def decode_text(value: Any) -> Any:
+    """What ``encode_text`` was given."""
+    if isinstance(value, str) and value.startswith(MARK):
+        return json.loads(value[len(MARK) :])
+    return value
+
+
+def encode_json(value: Any) -> str:
+    """JSON text that any database takes, readable where it can be."""
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+        return text if is_storable(text) else json.dumps(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise MessageError(f"{type(value).__name__} cannot be stored as JSON: {error}") from error
+
+
+def is_storable(text: str) -> bool:
+    """Whether both databases take the text unchanged."""
+    if "\0" in text:
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def make_storable(text: str) -> str:
+    """The text with every character no database takes replaced; for what is only searched."""
+    if is_storable(text):
+        return text
+    return text.replace("\0", " ").encode("utf-8", "replace").decode()
+
+
+def parse_time(value: Any) -> float:
+    """Seconds since 1970 from a number, a datetime (naive means UTC) or ISO text."""
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError as error:
+            raise MessageError(f"no time: {value!r}") from error
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+    if isinstance(value, int | float) and abs(value) < 1e15:
+        return float(value)
+    raise MessageError(f"no time: {value!r}")
+
+
+def hash_born(born: Born) -> str:
+    """Fingerprint of a message's columns, in their order."""
+    return blake2b(orjson.dumps(born), digest_size=16).hexdigest()
+
+
+def count_calls(calls: Any) -> int:
+    """How many tool calls a message's parsed ``tool_calls`` are."""
+    if not calls:
+        return 0
+    return len(calls) if isinstance(calls, list) else 1
+
+
+def decode_message(row: Row) -> Row:
+    """A row as its writer knew it, with tool calls parsed."""
+    for name in TEXT_COLUMNS:
+        value = row.get(name)
+        if value and value[0] == MARK[0]:
+            row[name] = decode_text(value)
+    for name in JSON_COLUMNS:
+        if row.get(name) is not None:
+            row[name] = json.loads(row[name])
+    return row
+
+
+def check_id(value: Any, what: str = "session id") -> str:
+    """The id, if both databases can keep and index it."""
+    if not isinstance(value, str) or not 0 < len(value) <= MAX_ID_LENGTH or not is_storable(value):
+        raise MessageError(f"{what} must be 1 to {MAX_ID_LENGTH} characters, not {value!r:.80}")
+    return value
+
+
+def _encode_parsed(value: Any) -> str:
+    """JSON from a value, or from text that already is JSON."""
+    if isinstance(value, str):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(value)
+    return encode_json(value)
+
+
+def _encode_count(value: Any) -> int:
+    if not isinstance(value, int) or abs(value) >= 1 << 63:
+        raise MessageError(f"no count: {value!r:.80}")
+    return int(value)
+
+
+ENCODERS: dict[str, Callable[[Any], Value]] = {
+    **dict.fromkeys(TEXT_COLUMNS, encode_text),
+    **dict.fromkeys(JSON_COLUMNS, _encode_parsed),
+    "timestamp": parse_time,
+    "token_count": _encode_count,
+    "observed": lambda value: int(bool(value)),
+}
+
+
+def _dedupe_key(message: Mapping[str, Any], role: str) -> str | None:
+    """What makes this message the same one when it is flushed again; None where nothing does."""
+    native = message.get("platform_message_id")
+    if native is not None:
+        key = f"id:{role}:{native}"
+    elif message.get("sequence") is not None:
+        key = f"seq:{message['sequence']}"
+    else:
+        return None
+    if len(key) > MAX_PLAIN_KEY_LENGTH or not is_storable(key):
+        return "hash:" + blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return key
+
+
+def _spoken_calls(calls: Any) -> list[Any]:
+    """Names and arguments of calls, without their ids and the words of the format."""
+    spoken = []
+    for call in calls if isinstance(calls, list) else [calls]:
+        function = call.get("function", call) if isinstance(call, dict) else call
+        if isinstance(function, dict):
+            spoken += [function.get("name"), _parsed(function.get("arguments"))]
+        else:
+            spoken.append(function)
+    return spoken
+
+
+def _parsed(arguments: Any) -> Any:
+    try:
+        return json.loads(arguments) if isinstance(arguments, str) else arguments
+    except (ValueError, RecursionError):
+        return arguments
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text inside a JSON value, but no inlined pictures."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            if not item.startswith("data:"):
+                yield item
+        elif isinstance(item, dict):
+            spoken = {key: item[key] for key in item if key != "type"}
+            waiting += [*spoken, *list(spoken.values())[::-1]]
+        elif isinstance(item, list):
+            waiting += item[::-1]
+        elif item is not None:
+            yield str(item)

@@ -1,0 +1,223 @@
+"""PostgreSQL: one server, gateways on several machines.
+
+A connection that breaks is made anew, for as long as the deadline allows, and the transaction that
+was under way is run again, but only when the server says it did not happen: each one knows its own
+transaction id, so a COMMIT whose answer was lost is looked up, not guessed.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Never
+from urllib.parse import urlsplit, urlunsplit
+
+from warmstart.errors import UsageError
+from warmstart.store.backend import Dialect, Options, Row, T, Value
+from warmstart.store.errors import StoreBusyError, StoreError
+
+try:
+    import psycopg
+    from psycopg.rows import dict_row
+except ImportError as error:
+    raise UsageError(
+        "PostgreSQL needs the psycopg driver", hint="pip install 'warmstart[postgres]'"
+    ) from error
+
+MIN_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.02, 0.15
+CONNECT_TIMEOUT_SECONDS = 10
+RERUN = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
+COMMITTED, ABORTED = "committed", "aborted"
+
+
+class LostCommitError(StoreError):
+    """The answer to a COMMIT never came; ``transaction`` is what to ask the server about."""
+
+    def __init__(self, error: StoreError, transaction: str, result: Any) -> None:
+        super().__init__(error.message, path=error.path, retryable=True)
+        self.transaction = transaction
+        self.result = result
+
+
+class PostgresBackend:
+    """One connection to one server, usable from any thread."""
+
+    dialect = Dialect.POSTGRESQL
+
+    def __init__(self, url: str, options: Options) -> None:
+        self.location = hide_password(url)
+        self.options = options
+        self._url = url
+        self._lock = threading.RLock()
+        self._statements: dict[str, str] = {}
+        self._in_transaction = False
+        self._connection: psycopg.Connection[Row] | None = None
+        self._patiently(lambda: None)
+
+    def query(self, sql: str, parameters: Sequence[Value] = ()) -> list[Row]:
+        """Rows of a statement that returns rows."""
+        with self._lock:
+            if self._in_transaction:
+                return self._run(sql, parameters).fetchall()
+            return self._patiently(lambda: self._run(sql, parameters).fetchall())
+
+    def execute(self, sql: str, parameters: Sequence[Value] = ()) -> int:
+        """Run a statement; how many rows it changed."""
+        with self._lock:
+            return self._run(sql, parameters).rowcount
+
+    def write(self, work: Callable[[], T], *, wait: bool = True) -> T:
+        """Run ``work`` in one transaction, again where the server took nothing of it."""
+        del wait  # Writers here do not exclude each other.
+        with self._lock:
+            return work() if self._in_transaction else self._patiently(lambda: self._attempt(work))
+
+    def backup(self, target: Path) -> Never:
+        """The server's own tools do this better than a client can."""
+        raise UsageError(
+            f"{self.location!r} cannot be copied to {str(target)!r}",
+            hint=f"pg_dump --format=custom --file={target} '{self.location}'",
+        )
+
+    def close(self) -> None:
+        """Close the connection."""
+        with self._lock:
+            self._drop()
+            self._url = ""
+
+    def _attempt(self, work: Callable[[], T]) -> T:
+        self._in_transaction = True
+        try:
+            cursor = self._run("BEGIN; SELECT pg_current_xact_id()::text AS id")
+            cursor.nextset()
+            transaction = cursor.fetchall()[0]["id"]
+            result = work()
+            self._commit(transaction, result)
+        except BaseException:
+            self._roll_back()
+            raise
+        finally:
+            self._in_transaction = False
+        return result
+
+    def _commit(self, transaction: str, result: Any) -> None:
+        try:
+            self._run("COMMIT")
+        except StoreError as error:
+            if not error.retryable:
+                raise
+            raise LostCommitError(error, transaction, result) from error
+
+    def _roll_back(self) -> None:
+        try:
+            self._run("ROLLBACK")
+        except StoreError:
+            self._drop()
+
+    def _patiently(self, work: Callable[[], T]) -> T:
+        give_up_at = time.monotonic() + self.options.deadline_seconds
+        while True:
+            try:
+                self._ensure_connection()
+                return work()
+            except LostCommitError as error:
+                if self._settle(error.transaction, give_up_at):
+                    result: T = error.result
+                    return result
+            except StoreError as error:
+                if not error.retryable or time.monotonic() >= give_up_at:
+                    raise
+            _pause()
+
+    def _settle(self, transaction: str, give_up_at: float) -> bool:
+        """Whether the transaction happened, asked until the server can say."""
+        while True:
+            try:
+                self._ensure_connection()
+                status = self._run(
+                    "SELECT pg_xact_status(?::xid8) AS status", (transaction,)
+                ).fetchall()[0]["status"]
+                if status in (COMMITTED, ABORTED):
+                    return bool(status == COMMITTED)
+            except StoreError as error:
+                if not error.retryable or time.monotonic() >= give_up_at:
+                    raise
+            _pause()
+
+    def _ensure_connection(self) -> None:
+        if self._connection is not None and not self._connection.closed:
+            return
+        if not self._url:
+            raise StoreError(f"the store {self.location!r} is closed", path=self.location)
+        try:
+            self._connection = psycopg.connect(
+                self._url,
+                autocommit=True,
+                row_factory=dict_row,
+                connect_timeout=CONNECT_TIMEOUT_SECONDS,
+            )
+        except psycopg.Error as error:
+            raise self._translate(error, retryable=_may_pass(error)) from error
+        if self.options.read_only:
+            self._run("SET default_transaction_read_only = on")
+        if self.options.durability == "full":
+            self._run("SET synchronous_commit = on")
+        self._run(f"SET lock_timeout = {int(self.options.deadline_seconds * 1000)}")
+
+    def _run(self, sql: str, parameters: Sequence[Value] = ()) -> psycopg.Cursor[Row]:
+        connection = self._connection
+        if connection is None:
+            raise StoreError(f"the store {self.location!r} is closed", path=self.location)
+        try:
+            if not parameters:
+                return connection.execute(sql)
+            statement = self._statements.get(sql)
+            if statement is None:
+                statement = sql.replace("%", "%%").replace("?", "%s")
+                self._statements[sql] = statement
+            return connection.execute(statement, parameters)
+        except psycopg.Error as error:
+            lost = connection.closed or isinstance(error, RERUN)
+            raise self._translate(error, retryable=bool(lost)) from error
+
+    def _translate(self, error: psycopg.Error, *, retryable: bool) -> StoreError:
+        if isinstance(error, psycopg.errors.LockNotAvailable):
+            return StoreBusyError(
+                f"the store {self.location!r} was held by another connection"
+                f" for more than {self.options.deadline_seconds:g} s",
+                path=self.location,
+            )
+        return StoreError(
+            f"the store {self.location!r} failed: {str(error).strip()}",
+            path=self.location,
+            hint="check that the server runs and the address is right" if retryable else None,
+            retryable=retryable,
+        )
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+
+
+def hide_password(url: str) -> str:
+    """The address as it may be shown."""
+    parts = urlsplit(url)
+    if parts.password is None:
+        return url
+    shown = parts.netloc.replace(f":{parts.password}@", ":***@")
+    return urlunsplit(parts._replace(netloc=shown))
+
+
+def _may_pass(error: psycopg.Error) -> bool:
+    """Whether a refused connection may be a server that is starting or away for a moment."""
+    text = str(error).lower()
+    wrong = ("password", "does not exist", "no pg_hba", "could not translate", "invalid", "role")
+    return isinstance(error, psycopg.OperationalError) and not any(word in text for word in wrong)
+
+
+def _pause() -> None:
+    time.sleep(random.uniform(MIN_PAUSE_SECONDS, MAX_PAUSE_SECONDS))  # noqa: S311 - only jitter

@@ -1,0 +1,79 @@
+"""The routing index: which session a chat's messages go to now.
+
+One small row per key, so touching one costs the same however many there are. What an entry holds
+is the gateway's business; only its ``session_id`` is read here, to find a key by it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from warmstart.store.encoding import encode_json
+from warmstart.store.errors import MessageError
+from warmstart.store.part import Part, find_one
+
+PAGE = 500
+MAX_KEY_LENGTH = 1000
+PUT = """INSERT INTO routes (scope, session_key, session_id, entry, updated_at)
+    VALUES (?, ?, ?, ?, ?) ON CONFLICT (scope, session_key) DO UPDATE SET
+    session_id = excluded.session_id, entry = excluded.entry, updated_at = excluded.updated_at"""
+
+
+class Routes(Part):
+    """Session keys and the entries they lead to, apart for each scope."""
+
+    def put_route(self, scope: str, session_key: str, entry: Mapping[str, Any]) -> None:
+        """Set the entry of a key."""
+        if not 0 < len(session_key) <= MAX_KEY_LENGTH:
+            raise MessageError(f"session key must be 1 to {MAX_KEY_LENGTH} characters")
+        session_id = entry.get("session_id")
+        values = (
+            scope,
+            session_key,
+            session_id if isinstance(session_id, str) else None,
+            encode_json(dict(entry)),
+            time.time(),
+        )
+        self._backend.write(lambda: self._backend.execute(PUT, values))
+
+    def get_route(self, scope: str, session_key: str) -> dict[str, Any] | None:
+        """The entry of a key, or None."""
+        sql = "SELECT entry FROM routes WHERE scope = ? AND session_key = ?"
+        row = find_one(self._backend, sql, scope, session_key)
+        return json.loads(row["entry"]) if row else None
+
+    def find_route(self, scope: str, session_id: str) -> tuple[str, dict[str, Any]] | None:
+        """The key and entry that lead to a session, or None."""
+        row = find_one(
+            self._backend,
+            "SELECT session_key, entry FROM routes WHERE scope = ? AND session_id = ?"
+            " ORDER BY updated_at DESC LIMIT 1",
+            scope, session_id,
+        )  # fmt: skip
+        return (row["session_key"], json.loads(row["entry"])) if row else None
+
+    def list_routes(self, scope: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Every key with its entry, in the order of the keys, a page at a time."""
+        after = ""
+        while rows := self._backend.query(
+            "SELECT session_key, entry FROM routes WHERE scope = ? AND session_key > ?"
+            " ORDER BY session_key LIMIT ?",
+            (scope, after, PAGE),
+        ):
+            for row in rows:
+                yield row["session_key"], json.loads(row["entry"])
+            after = rows[-1]["session_key"]
+
+    def delete_route(self, scope: str, session_key: str) -> bool:
+        """Forget a key; whether it was there."""
+        sql = "DELETE FROM routes WHERE scope = ? AND session_key = ?"
+        work = lambda: self._backend.execute(sql, (scope, session_key))  # noqa: E731
+        return bool(self._backend.write(work))
+
+    def count_routes(self, scope: str) -> int:
+        """How many keys the scope has."""
+        rows = self._backend.query("SELECT count(*) AS n FROM routes WHERE scope = ?", (scope,))
+        return int(rows[0]["n"])

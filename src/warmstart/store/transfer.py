@@ -1,0 +1,131 @@
+"""Sessions out of one store and into another.
+
+An export holds everything a session row and its messages know. Importing is idempotent: a session
+that is there is left alone, one that has grown since gets the messages it lacks, one whose
+beginning differs is reported and not touched. Each session is one transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal
+
+from warmstart.store.backend import Backend, Row
+from warmstart.store.encoding import EncodedMessage, check_id, encode_text
+from warmstart.store.errors import MessageError
+from warmstart.store.messages import Messages, insert_messages, recount
+from warmstart.store.part import find_one
+from warmstart.store.sessions import (
+    COST_FIELDS,
+    COUNTED_FIELDS,
+    FILLED_FIELDS,
+    NOTED_FIELDS,
+    UNKNOWN_SOURCE,
+    decode_session,
+    encode_session,
+    insert_session,
+)
+
+COPIED_FIELDS = (*COUNTED_FIELDS, *COST_FIELDS, *NOTED_FIELDS,
+                 "title", "ended_at", "end_reason", "archived", "last_message_at")  # fmt: skip
+Fate = Literal["imported", "updated", "skipped", "conflicts"]
+
+
+class Transfer(Messages):
+    """Exporting and importing."""
+
+    def export_session(self, session_id: str) -> Row | None:
+        """The session with all its messages, or None."""
+        row = find_one(self._backend, "SELECT * FROM sessions WHERE id = ?", session_id)
+        if row is None:
+            return None
+        return {**decode_session(row), "messages": self.get_messages(session_id, True)}  # noqa: FBT003
+
+    def export_all(self, source: str | None = None) -> list[Row]:
+        """Every session with its messages, oldest first."""
+        return list(self.iterate_exports(source))
+
+    def iterate_exports(self, source: str | None = None) -> Iterator[Row]:
+        """Every session with its messages, oldest first, one in memory at a time."""
+        where, values = ("source = ?", [source]) if source else ("1 = 1", [])
+        sql = f"SELECT id FROM sessions WHERE {where} ORDER BY started_at, id"
+        for row in self._backend.query(sql, values):
+            exported = self.export_session(row["id"])
+            if exported is not None:
+                yield exported
+
+    def import_sessions(self, sessions: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+        """Take in exported sessions; counts of what became of them, and what was wrong."""
+        report: dict[str, Any] = dict.fromkeys(("imported", "updated", "skipped", "conflicts"), 0)
+        report["errors"] = []
+        for session in sessions:
+            try:
+                report[self._import(session)] += 1
+            except MessageError as error:
+                report["errors"].append(f"{session.get('id')!r:.80}: {error.message}")
+        return report
+
+    def _import(self, session: Mapping[str, Any]) -> Fate:
+        session_id = check_id(session.get("id"))
+        try:
+            messages = [dict(message) for message in session.get("messages") or []]
+        except (TypeError, ValueError) as error:
+            raise MessageError(f"messages are not objects: {error}") from error
+        encoded = [EncodedMessage(message) for message in messages]
+        return self._backend.write(
+            lambda: _merge(self._backend, session_id, session, list(zip(messages, encoded,
+                                                                        strict=True)))
+        )  # fmt: skip
+
+
+def _merge(
+    backend: Backend,
+    session_id: str,
+    session: Mapping[str, Any],
+    messages: list[tuple[dict[str, Any], EncodedMessage]],
+) -> Fate:
+    stored = [
+        row["content_hash"]
+        for row in backend.query(
+            "SELECT content_hash FROM messages WHERE session_id = ? ORDER BY id", (session_id,)
+        )
+    ]
+    is_new = find_one(backend, "SELECT id FROM sessions WHERE id = ?", session_id) is None
+    if [message.content_hash for _, message in messages[: len(stored)]] != stored:
+        return "conflicts"
+    if not is_new and len(messages) == len(stored):
+        return "skipped"
+    if is_new:
+        _insert_copy(backend, session_id, session)
+    _insert_rest(backend, session_id, messages[len(stored) :])
+    return "imported" if is_new else "updated"
+
+
+def _insert_rest(
+    backend: Backend, session_id: str, messages: list[tuple[dict[str, Any], EncodedMessage]]
+) -> None:
+    for message, encoded in messages:
+        row_id = insert_messages(backend, session_id, [encoded])[0]
+        if not message.get("active", 1):
+            backend.execute(
+                "UPDATE messages SET active = 0, compacted = ? WHERE id = ?",
+                (int(bool(message.get("compacted"))), row_id),
+            )
+    recount(backend, session_id)
+
+
+def _insert_copy(backend: Backend, session_id: str, session: Mapping[str, Any]) -> None:
+    known = {name: session.get(name) for name in (*FILLED_FIELDS, "started_at")}
+    config = known.pop("model_config")
+    values = encode_session(session_id, session.get("source") or UNKNOWN_SOURCE, known)
+    if config is not None:
+        values["model_config"] = encode_text(config)
+    for name in COPIED_FIELDS:
+        value = session.get(name)
+        if value is not None:
+            values[name] = value if isinstance(value, int | float) else encode_text(value)
+    if "title" in values and find_one(
+        backend, "SELECT id FROM sessions WHERE title = ?", values["title"]
+    ):
+        del values["title"]
+    insert_session(backend, values)

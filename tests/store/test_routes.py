@@ -1,0 +1,47 @@
+"""The routing index, on both databases."""
+
+from __future__ import annotations
+
+import pytest
+
+from warmstart.store import MessageError, SessionDB
+
+
+def test_a_route_is_put_and_replaced(db: SessionDB) -> None:
+    db.put_route("main", "agent:main:telegram:dm:1", {"session_id": "s1", "n": 1})
+    db.put_route("main", "agent:main:telegram:dm:1", {"session_id": "s2", "n": [2]})
+    assert db.get_route("main", "agent:main:telegram:dm:1") == {"session_id": "s2", "n": [2]}
+    assert db.count_routes("main") == 1
+
+
+def test_a_route_is_found_by_its_session(db: SessionDB) -> None:
+    db.put_route("main", "k1", {"session_id": "s1"})
+    assert db.find_route("main", "s1") == ("k1", {"session_id": "s1"})
+    assert db.find_route("main", "s2") is None
+
+
+def test_scopes_do_not_see_each_other(db: SessionDB) -> None:
+    db.put_route("a", "k", {"session_id": "s1"})
+    assert db.get_route("b", "k") is None
+    assert db.find_route("b", "s1") is None
+    assert db.count_routes("b") == 0
+
+
+def test_all_routes_of_a_scope_are_listed_by_key(db: SessionDB) -> None:
+    keys = [f"k{number:04}" for number in range(620)]
+    for key in reversed(keys):
+        db.put_route("main", key, {"session_id": None})
+    assert [key for key, _ in db.list_routes("main")] == keys
+
+
+def test_a_deleted_route_is_gone(db: SessionDB) -> None:
+    db.put_route("main", "k", {})
+    assert db.delete_route("main", "k")
+    assert not db.delete_route("main", "k")
+    assert db.get_route("main", "k") is None
+
+
+def test_a_key_that_cannot_be_indexed_is_refused(db: SessionDB) -> None:
+    for key in ("", "x" * 1001):
+        with pytest.raises(MessageError):
+            db.put_route("main", key, {})

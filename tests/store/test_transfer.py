@@ -1,0 +1,82 @@
+"""Export and import, on both databases, and from one to the other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from warmstart.store import SessionDB
+
+CALLS = [{"id": "c1", "function": {"name": "terminal", "arguments": "{}"}}]
+
+
+def fill(db: SessionDB) -> None:
+    db.create_session("s1", "cli", model="m", model_config={"a": 1}, started_at=5.0)
+    db.append_message("s1", "user", "hi", platform_message_id="1", timestamp=6.0)
+    db.append_message("s1", "assistant", [{"type": "text", "text": "\0"}], tool_calls=CALLS)
+    db.archive_and_compact("s1", [{"role": "user", "content": "summary"}])
+    db.set_title("s1", "shop")
+    db.update_token_counts("s1", 10, 5, actual_cost_usd=0.25)
+    db.end_session("s1", "compression")
+
+
+def without_ids(session: dict[str, object]) -> object:
+    text = json.dumps({**session, "last_message_at": None})
+    parsed = json.loads(text)
+    for message in parsed["messages"]:
+        del message["id"]
+    return parsed
+
+
+def test_what_is_exported_and_imported_is_equal(db: SessionDB, tmp_path: Path) -> None:
+    fill(db)
+    (exported,) = db.export_all()
+    with SessionDB(tmp_path / "other.db") as other:
+        assert other.import_sessions([json.loads(json.dumps(exported))])["imported"] == 1
+        (copied,) = other.export_all(source="cli")
+        assert without_ids(copied) == without_ids(exported)
+        assert other.verify().is_clean
+
+
+def test_importing_twice_changes_nothing(db: SessionDB) -> None:
+    fill(db)
+    exported = db.export_all()
+    report = db.import_sessions(exported)
+    assert (report["skipped"], report["imported"]) == (1, 0)
+    assert db.export_all() == exported
+
+
+def test_a_session_that_has_grown_gets_what_it_lacks(db: SessionDB, tmp_path: Path) -> None:
+    db.append_message("s1", "user", "one")
+    with SessionDB(tmp_path / "other.db") as other:
+        other.import_sessions(db.export_all())
+        db.append_message("s1", "user", "two", tool_calls=CALLS)
+        assert other.import_sessions(db.export_all())["updated"] == 1
+        assert [row["content"] for row in other.get_messages("s1")] == ["one", "two"]
+        assert other.verify().is_clean
+
+
+def test_a_session_with_another_beginning_is_reported_and_left_alone(db: SessionDB) -> None:
+    db.append_message("s1", "user", "ours")
+    theirs = {"id": "s1", "source": "cli", "messages": [{"role": "user", "content": "theirs"}]}
+    assert db.import_sessions([theirs])["conflicts"] == 1
+    assert db.get_messages("s1")[0]["content"] == "ours"
+
+
+def test_a_title_that_is_taken_does_not_stop_an_import(db: SessionDB) -> None:
+    db.create_session("s1", "cli")
+    db.set_title("s1", "shop")
+    assert db.import_sessions([{"id": "s2", "title": "shop", "messages": []}])["imported"] == 1
+    assert db.get_session_title("s2") is None
+
+
+def test_what_is_no_session_is_named_and_the_rest_goes_on(db: SessionDB) -> None:
+    good = {"id": "good", "messages": [{"role": "user", "content": "hi"}]}
+    bad = [{"id": 7}, {"id": "x", "messages": [3]}, {"id": "y", "messages": [{"content": "a"}]}]
+    report = db.import_sessions([*bad, good])
+    assert (report["imported"], len(report["errors"]), db.session_count()) == (1, 3, 1)
+
+
+def test_an_unknown_session_exports_nothing(db: SessionDB) -> None:
+    assert db.export_session("nobody") is None
+    assert db.export_all(source="nobody") == []
