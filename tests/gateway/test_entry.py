@@ -51,6 +51,12 @@ def test_a_record_of_an_older_gateway_is_enough() -> None:
     )
 
 
+def test_a_flush_noted_under_its_older_name_counts() -> None:
+    stored = make().to_dict() | {"memory_flushed": True}
+    del stored["expiry_finalized"]
+    assert SessionEntry.from_dict(stored).expiry_finalized
+
+
 def test_an_unknown_platform_is_none() -> None:
     origin = {"platform": "pager", "chat_id": "1"}
     entry = SessionEntry.from_dict(make().to_dict() | {"platform": "pager", "origin": origin})

@@ -101,6 +101,11 @@ def test_a_wrong_variable_is_named_by_its_setting() -> None:
         load_gateway_config(environ={"SESSION_IDLE_MINUTES": "soon"})
 
 
+def test_a_variable_under_our_prefix_that_says_nothing_is_refused() -> None:
+    with pytest.raises(ConfigError, match="WARMSTART_GATEWAY_TRANSCRIPT is 'db'"):
+        load_gateway_config(environ={"WARMSTART_GATEWAY_TRANSCRIPT": "db"})
+
+
 @pytest.mark.parametrize(
     ("name", "text"), [("c.toml", "a = "), ("c.json", "{"), ("c.json", "[1]"), ("c.ini", "")]
 )

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from warmstart.gateway import SessionSource, SessionStore
+from warmstart.store import StoreError
 
 Open = Callable[..., SessionStore]
 
@@ -66,6 +67,15 @@ def test_it_never_overrides_the_index(open_store: Open, source: SessionSource) -
     entry = store.get_or_create_session(source)
     leave(store.sessions_dir, json.dumps({entry.session_key: record()}))
     assert open_store().get_or_create_session(source).session_id == entry.session_id
+
+
+def test_no_message_fails_for_want_of_the_mirror(open_store: Open, source: SessionSource) -> None:
+    store = open_store({"write_sessions_json": True})
+    (store.sessions_dir / "sessions.json").mkdir(parents=True)
+    assert store.get_or_create_session(source).session_id
+    with pytest.raises(StoreError, match=r"sessions\.json"):
+        store.write_sessions_json()
+    assert [p.name for p in store.sessions_dir.iterdir()] == ["sessions.json"]
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"a": 1, "b": {"session_id": "../x"}}', "\0"])

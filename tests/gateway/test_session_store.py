@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,6 +25,16 @@ from warmstart.store import SessionDB
 
 Open = Callable[..., SessionStore]
 IDLE = {"default_reset_policy": {"mode": "idle", "idle_minutes": 30}}
+WRITER = """
+import sys
+from warmstart.gateway import GatewayConfig, Platform, SessionSource, SessionStore
+name, address, folder = sys.argv[1:]
+with SessionStore(folder, GatewayConfig(database=address)) as store:
+    for number in range(10):
+        entry = store.get_or_create_session(SessionSource(Platform.SLACK, f"{name}-{number}"))
+        for turn in range(3):
+            store.append_to_transcript(entry.session_id, {"role": "user", "content": str(turn)})
+"""
 DAILY = {"default_reset_policy": {"mode": "daily", "at_hour": 4, "timezone": "UTC"}}
 
 
@@ -315,6 +327,18 @@ def test_a_change_in_an_entry_is_seen_at_once_and_stored_when_saved(
     assert not kept.was_auto_reset
 
 
+def test_the_index_is_a_mapping(open_store: Open, source: SessionSource) -> None:
+    store = open_store()
+    for chat in range(3):
+        store.get_or_create_session(replace(source, chat_id=str(chat)))
+    keys = sorted(store._entries)
+    assert [entry.session_key for entry in store._entries.values()] == keys
+    del store._entries[keys[0]]
+    assert (len(store._entries), keys[0] in store._entries) == (2, False)
+    with pytest.raises(KeyError):
+        del store._entries[keys[0]]
+
+
 def test_what_another_process_wrote_wins(open_store: Open, source: SessionSource) -> None:
     here, there = open_store(), open_store()
     entry = here.get_or_create_session(source)
@@ -352,6 +376,32 @@ def test_threads_that_start_one_session_get_one(open_store: Open, source: Sessio
         thread.join()
     assert len(ids) == 30
     assert len(set(ids)) == 1
+
+
+def test_a_listener_may_use_the_store_from_another_thread(
+    open_store: Open, source: SessionSource, clock: Any
+) -> None:
+    def listen(_: SessionEntry) -> None:
+        thread = threading.Thread(target=lambda: listed.extend(store.list_sessions()))
+        thread.start()
+        thread.join(10)
+
+    listed: list[SessionEntry] = []
+    store = open_store(IDLE, on_auto_reset=listen)
+    store.get_or_create_session(source)
+    clock.turn(minutes=31)
+    new = store.get_or_create_session(source)
+    assert [entry.session_id for entry in listed] == [new.session_id]
+
+
+def test_every_key_of_four_writing_processes_survives(address: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", WRITER]
+    writers = [subprocess.Popen([*command, str(n), address, str(tmp_path / "s")]) for n in range(4)]
+    assert [writer.wait(60) for writer in writers] == [0, 0, 0, 0]
+    with SessionStore(tmp_path / "s", GatewayConfig(database=address)) as store:
+        entries = store.list_sessions()
+        assert len(entries) == 40
+        assert all(len(store.load_transcript(entry.session_id)) == 3 for entry in entries)
 
 
 def test_old_keys_can_be_forgotten_and_their_transcripts_stay(

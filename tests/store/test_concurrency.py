@@ -6,17 +6,24 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from warmstart.store import SessionDB, StoreBusyError
+from warmstart.store import SessionDB, StoreBusyError, StoreError
 
 WRITER = Path(__file__).parent / "writer_process.py"
-Open = Callable[..., SessionDB]
+CUT_ONE_COMMIT = (
+    "CREATE SEQUENCE commits",
+    """CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF nextval('commits') = 3 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
+        RETURN NULL; END $$""",
+    """CREATE CONSTRAINT TRIGGER cut AFTER INSERT ON messages
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cut()""",
+)
 
 
 def start_writer(
@@ -140,6 +147,14 @@ def test_a_lock_let_go_before_the_deadline_is_waited_for(tmp_path: Path) -> None
         assert db.message_count() == 1
 
 
+def test_a_vacuum_waits_for_other_writers(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with SessionDB(path, deadline_seconds=0.1) as db, held(path), pytest.raises(StoreBusyError):
+        db._backend.execute("VACUUM")
+    with SessionDB(path) as db:
+        db.vacuum()
+
+
 def test_indexing_never_waits_for_the_lock(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     with SessionDB(path) as db:
@@ -172,6 +187,34 @@ def test_a_lost_connection_is_made_anew_and_nothing_is_stored_twice(
         cutter.join()
         assert numbers(db, "s1") == list(range(150))
         assert db.verify().is_clean
+
+
+def test_a_commit_that_never_happened_is_run_again(schema: str) -> None:
+    with SessionDB.open(schema) as db:
+        for statement in CUT_ONE_COMMIT:
+            db._backend.execute(statement)
+        for number in range(5):
+            db.append_message("s1", "user", f"s1 {number}")
+        assert numbers(db, "s1") == list(range(5))
+
+
+def test_a_commit_whose_answer_was_lost_is_looked_up(schema: str) -> None:
+    from warmstart.store.postgres_backend import LostCommitError, PostgresBackend
+
+    with SessionDB.open(schema) as db:
+        backend = db._backend
+        assert isinstance(backend, PostgresBackend)
+        lost = StoreError("lost", path="", retryable=True)
+
+        def commit_and_lose() -> str:
+            backend.execute("BEGIN")
+            transaction = backend.query("SELECT pg_current_xact_id()::text AS id")[0]["id"]
+            backend.execute("INSERT INTO meta (key, value) VALUES ('k', 'v')")
+            backend.execute("COMMIT")
+            raise LostCommitError(lost, transaction, "done")
+
+        assert backend._patiently(commit_and_lose) == "done"
+        assert len(backend.query("SELECT * FROM meta")) == 1
 
 
 def test_a_server_restarted_in_mid_run_costs_nothing(server: Any, schema: str) -> None:

@@ -560,6 +560,29 @@ def test_sessions_that_are_each_others_parent_end_the_line(db: SessionDB) -> Non
     assert db.get_lineage("a") == ["b", "a"]
 
 
+def test_the_tip_of_a_compacted_session_is_its_last_continuation(db: SessionDB) -> None:
+    db.create_session("a", "cli")
+    db.create_session("a2", "cli", parent_session_id="a")
+    db.create_session("sub", "subagent", parent_session_id="a")
+    db.create_session("fork", "cli", parent_session_id="a", model_config={"_branched_from": "a"})
+    db.create_session("a3", "cli", parent_session_id="a2")
+    assert db.get_compression_tip("a") == "a"
+    db.end_session("a", "compression")
+    db.end_session("a2", "compression")
+    assert db.get_compression_lineage("a") == ["a", "a2", "a3"]
+    assert db.get_conversation_root("a3") == "a"
+    assert db.get_compression_tip("nobody") == "nobody"
+
+
+def test_only_an_empty_session_is_deleted_as_empty(db: SessionDB) -> None:
+    db.create_session("empty", "cli")
+    db.append_message("full", "user", "hi")
+    assert [db.delete_session_if_empty(one) for one in ("empty", "full", "nobody")] == [
+        True, False, False,
+    ]  # fmt: skip
+    assert db.session_count() == 1
+
+
 def test_alternation_is_repaired_on_request(db: SessionDB) -> None:
     for role, text in (("user", "a"), ("user", "b"), ("tool", "lost"), ("assistant", "c")):
         db.append_message("s1", role, text, tool_call_id="x" if role == "tool" else None)

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from warmstart.errors import UsageError
-from warmstart.store import SessionDB, StoreError
+from warmstart.store import ProblemKind, SessionDB, StoreError
 from warmstart.store.holders import find_writer
 from warmstart.store.sessiondb import default_path
 
 BIG = "x" * 4000
+NOBODY = 65534
 
 
 def append_many(db: SessionDB, count: int) -> None:
@@ -41,7 +45,7 @@ def test_a_file_size_limit_is_a_clear_error_and_the_store_is_intact(tmp_path: Pa
     path = tmp_path / "store.db"
     code = (
         "import sys\n"
-        "from warmstart.store import SessionDB, StoreError\n"
+        "from warmstart.store import ProblemKind, SessionDB, StoreError\n"
         "done = 0\n"
         "with SessionDB(sys.argv[1]) as db:\n"
         "    try:\n"
@@ -68,22 +72,34 @@ def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
     assert caught.value.exit_code == 5
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_read_only_folder_is_a_clear_error_and_can_be_read(tmp_path: Path) -> None:
-    path = tmp_path / "home" / "store.db"
+@pytest.fixture
+def unprivileged() -> Iterator[Path]:
+    """A folder of a user whom permissions bind, as which the test runs even for root."""
+    folder = Path(tempfile.mkdtemp(prefix="warmstart-"))
+    is_root = os.geteuid() == 0
+    if is_root:
+        os.chown(folder, NOBODY, NOBODY)
+        os.seteuid(NOBODY)
+    yield folder
+    if is_root:
+        os.seteuid(0)
+    (folder / "home").chmod(0o700)
+    shutil.rmtree(folder)
+
+
+def test_a_read_only_folder_is_a_clear_error_and_can_be_read(unprivileged: Path) -> None:
+    path = unprivileged / "home" / "store.db"
     with SessionDB(path) as db:
         db.append_message("s1", "user", "hi")
     path.chmod(0o400)
     path.parent.chmod(0o500)
-    try:
-        with pytest.raises(StoreError):
-            SessionDB(path).append_message("s1", "user", "no")
-        with SessionDB(path, read_only=True) as reader:
-            assert reader.message_count() == 1
-        with pytest.raises(StoreError):
-            SessionDB(path.parent / "other.db")
-    finally:
-        path.parent.chmod(0o700)
+    with pytest.raises(StoreError) as caught:
+        SessionDB(path)
+    assert caught.value.hint
+    with SessionDB(path, read_only=True) as reader:
+        assert [hit["session_id"] for hit in reader.search_messages("hi")] == ["s1"]
+    with pytest.raises(StoreError, match="Permission denied"):
+        SessionDB(path.parent / "other.db")
 
 
 def test_a_missing_store_cannot_be_opened_for_reading(tmp_path: Path) -> None:
@@ -159,6 +175,18 @@ def test_a_store_without_a_name_lies_in_the_home(
         assert db.db_path == tmp_path / "home" / "store.db"
     monkeypatch.delenv("WARMSTART_HOME")
     assert default_path().name == "store.db"
+
+
+def test_a_damaged_file_is_named_by_verify(file_db: SessionDB) -> None:
+    append_many(file_db, 200)
+    path = Path(file_db.db_path)
+    file_db.close()
+    data = bytearray(path.read_bytes())
+    data[40_000:60_000] = b"\xff" * 20_000
+    path.write_bytes(data)
+    with SessionDB(path) as db:
+        kinds = {problem.kind for problem in db.verify().problems}
+        assert ProblemKind.DAMAGED_FILE in kinds
 
 
 def test_nobody_holds_what_is_not_there(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from warmstart.store import MessageError, SessionDB
@@ -39,6 +41,13 @@ def test_a_deleted_route_is_gone(db: SessionDB) -> None:
     assert db.delete_route("main", "k")
     assert not db.delete_route("main", "k")
     assert db.get_route("main", "k") is None
+
+
+def test_a_touch_leaves_the_flush_to_the_message_that_follows(tmp_path: Path) -> None:
+    with SessionDB(tmp_path / "store.db", durability="full") as db:
+        db.put_route("main", "k", {"session_id": "s1"})
+        assert db._conn.execute("PRAGMA synchronous").fetchone()[0] == 2
+        assert db.count_routes("main") == 1
 
 
 def test_a_key_that_cannot_be_indexed_is_refused(db: SessionDB) -> None:

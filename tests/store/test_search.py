@@ -149,11 +149,7 @@ def test_a_read_only_handle_finds_what_is_not_indexed_yet(file_db: SessionDB) ->
 
 def test_a_store_that_was_never_indexed_is_scanned(file_db: SessionDB) -> None:
     batch = [{"role": "user", "content": f"needle {number}"} for number in range(700)]
-    with SessionDB(file_db.db_path) as writer:
-        writer.append_messages("s1", batch[:200])
-        for start in range(200, 700, 250):
-            writer.append_messages("s1", batch[start : start + 250])
-    file_db._conn.execute("DROP TABLE message_words")
+    file_db.append_messages("s1", batch)
     with SessionDB(file_db.db_path, read_only=True) as reader:
         found = reader.search_messages("needle", limit=1000, sort="oldest")
         assert len(found) == 700
@@ -161,9 +157,10 @@ def test_a_store_that_was_never_indexed_is_scanned(file_db: SessionDB) -> None:
 
 
 def test_writers_fill_the_index_in_batches_by_themselves(file_db: SessionDB) -> None:
-    for number in range(300):
-        file_db.append_message("s1", "user", f"message {number}")
-    assert 0 < find_watermark(file_db._backend) < 300
+    for start in range(0, 1200, 40):
+        batch = [{"role": "user", "content": f"w{number}"} for number in range(start, start + 40)]
+        file_db.append_messages("s1", batch)
+    assert 0 < find_watermark(file_db._backend) < 1200
 
 
 def test_a_damaged_index_stops_neither_writing_nor_deleting_nor_search(file_db: SessionDB) -> None:

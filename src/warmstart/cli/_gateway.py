@@ -30,7 +30,6 @@ from warmstart.gateway import (
     load_gateway_config,
 )
 from warmstart.gateway.expiry import Round
-from warmstart.gateway.index import encode_entry
 from warmstart.gateway.policy import to_utc
 from warmstart.gateway.routes import DATABASE_NAME
 from warmstart.store import SessionDB
@@ -144,7 +143,7 @@ def _make_flush(command: str | None) -> Callable[[SessionEntry], None]:
         raise UsageError(f"--run {command!r} cannot be read: {error}") from error
 
     def flush(entry: SessionEntry) -> None:
-        record = json.dumps(encode_entry(entry)).encode()
+        record = json.dumps(_export(entry)).encode()
         done = subprocess.run(words, input=record, check=False)  # noqa: S603 - the user's command
         if done.returncode:
             raise FlushError(f"{words[0]!r} exited with {done.returncode}")
@@ -217,4 +216,8 @@ def _print_rows(columns: list[Column], rows: list[list[str]]) -> None:
 
 
 def _describe(store: SessionStore, entry: SessionEntry) -> dict[str, Any]:
-    return encode_entry(entry) | {"state": store.find_state(entry)}
+    return _export(entry) | {"state": store.find_state(entry)}
+
+
+def _export(entry: SessionEntry) -> dict[str, Any]:
+    return entry.to_dict(lambda moment: to_utc(moment).isoformat())

@@ -108,8 +108,11 @@ class SessionEntry:
 
 
 def _read_counters_and_flags(data: Mapping[str, Any]) -> dict[str, Any]:
-    values: dict[str, Any] = {name: _as_count(data.get(name)) for name in _COUNTERS}
-    return values | {name: data.get(name) is True for name in _FLAGS}
+    values: dict[str, Any] = {name: _as_count(data[name]) for name in _COUNTERS if name in data}
+    values |= {name: data[name] is True for name in _FLAGS if name in data}
+    if data.get("memory_flushed") is True:  # its name until May 2026
+        values["expiry_finalized"] = True
+    return values
 
 
 def _parse_moment(data: Mapping[str, Any], name: str) -> datetime:

@@ -8,7 +8,6 @@ must bear that. Nothing is ended here: the next message does that, and tells the
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,7 +18,6 @@ from warmstart.gateway.routes import SessionRoutes
 
 INTERVAL_SECONDS = 300.0
 MAX_ATTEMPTS = 3
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

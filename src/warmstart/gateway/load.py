@@ -113,8 +113,16 @@ def apply_environment(data: Mapping[str, Any], environ: Mapping[str, str]) -> di
     _apply_home_channels(platforms, said)
     for name in said.keys() & POLICY.keys():
         _child(result, "default_reset_policy")[POLICY[name]] = said[name]
+    return result | _read_settings(said)
+
+
+def _read_settings(said: Mapping[str, str]) -> dict[str, str]:
+    """Settings under our own prefix, where a name that says nothing can only be a slip."""
     names = {PREFIX + setting.upper(): setting for setting in SETTINGS}
-    return result | {names[name]: said[name] for name in said.keys() & names.keys()}
+    for name in sorted(name for name in said if name.startswith(PREFIX)):
+        if name not in names and name not in POLICY:
+            raise ConfigError(name, said[name], "left out: there is no such setting")
+    return {names[name]: said[name] for name in said.keys() & names.keys()}
 
 
 def _apply_home_channels(platforms: dict[str, Any], said: Mapping[str, str]) -> None:

@@ -16,14 +16,32 @@ import orjson
 
 from warmstart.gateway.entry import SessionEntry
 from warmstart.gateway.errors import RecordError
+from warmstart.store import StoreError
 
 FILE_NAME = "sessions.json"
 logger = logging.getLogger(__name__)
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Replace a file as a whole, private to its user: a reader sees the old or the new one."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """Replace a file as a whole, private to its user: a reader sees the old or the new one.
+
+    Raises:
+        StoreError: the disk is full or the folder may not be written.
+    """
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _replace_file(path, data)
+    except OSError as error:
+        raise refuse_write(path, error) from error
+
+
+def refuse_write(path: Path, error: OSError) -> StoreError:
+    """What a full disk or a locked folder is to a caller."""
+    why = error.strerror or str(error)
+    return StoreError(f"{str(path)!r} could not be written: {why}", path=str(path))
+
+
+def _replace_file(path: Path, data: bytes) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -7,6 +7,7 @@ whether it runs, it is taken to.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -22,9 +23,10 @@ from warmstart.gateway.mirror import read_mirror, write_mirror
 from warmstart.gateway.platforms import Platform
 from warmstart.gateway.policy import find_expiry, to_utc
 from warmstart.gateway.source import SessionSource
-from warmstart.store import SessionDB
+from warmstart.store import SessionDB, StoreError
 
 DATABASE_NAME = "state.db"
+logger = logging.getLogger(__name__)
 _Asked = tuple[Platform | None, str]
 """The platform and the chat type a policy is asked for."""
 
@@ -84,7 +86,7 @@ class SessionRoutes:
         """Every session a key leads to now, the latest active first."""
         with self._lock:
             self._ensure_loaded()
-            entries = self._entries.list_entries()
+            entries = list(self._entries.values())
         if active_minutes is not None:
             cutoff = to_utc(self._now()) - timedelta(minutes=active_minutes)
             entries = [entry for entry in entries if to_utc(entry.updated_at) >= cutoff]
@@ -92,18 +94,19 @@ class SessionRoutes:
 
     def has_any_sessions(self) -> bool:
         """Whether there ever was a session besides the one that is being started now."""
-        entries = self.list_sessions() if len(self._entries) == 1 else []
+        self._ensure_loaded()
+        keys = len(self._entries)
         stored = self._db.session_count() if self._db is not None else 0
-        if stored != 1 or len(entries) != 1 or self._db is None:
-            return stored > 1 or len(self._entries) > 1
-        return self._db.get_session(entries[0].session_id) is None
+        if self._db is None or (stored, keys) != (1, 1):
+            return stored > 1 or keys > 1
+        current = self.list_sessions()
+        return not (current and self._db.get_session(current[0].session_id))
 
     def save_entry(self, entry: SessionEntry) -> None:
         """Store what was changed in an entry."""
         with self._lock:
             self._entries[entry.session_key] = entry
-            if self.config.write_sessions_json:
-                self.write_sessions_json()
+            self._mirror()
 
     def mark_flushed(self, entry: SessionEntry, *, failed: bool = False) -> None:
         """Note that a session was flushed, or that it failed; nothing if its key has moved on."""
@@ -130,7 +133,7 @@ class SessionRoutes:
     def write_sessions_json(self) -> Path:
         """Write the index to ``sessions.json`` as it is now; the path written."""
         with self._lock:
-            return write_mirror(self.sessions_dir, self._entries.list_entries())
+            return write_mirror(self.sessions_dir, self._entries.values())
 
     def is_session_expired(self, entry: SessionEntry) -> bool:
         """Whether a session is past its policy and nothing runs in it."""
@@ -188,5 +191,13 @@ class SessionRoutes:
         """Store what holders changed in the entries they were given."""
         with self._lock:
             self._entries.write_changes()
-            if self.config.write_sessions_json:
-                self.write_sessions_json()
+            self._mirror()
+
+    def _mirror(self) -> None:
+        """Keep the copy in step, if there is to be one; no message fails for want of it."""
+        if not self.config.write_sessions_json:
+            return
+        try:
+            self.write_sessions_json()
+        except StoreError as error:
+            logger.warning("sessions.json is behind: %s", error)

@@ -5,38 +5,27 @@
     store.append_to_transcript(entry.session_id, {"role": "user", "content": "hello"})
 
 One store may be used from many threads, one database from many processes. A key is led to its new
-session before the old one is ended, so a crash between the two loses nothing. A message is in the
-JSONL file before it goes to the database: should that fail, it is kept, and reading prefers
-whichever of the two holds more.
+session before the old one is ended, so a crash between the two loses nothing.
 """
 
 from __future__ import annotations
 
-import logging
-import threading
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from warmstart.gateway.callbacks import Guard
 from warmstart.gateway.config import GatewayConfig
 from warmstart.gateway.entry import SessionEntry
 from warmstart.gateway.names import check_session_id
-from warmstart.gateway.routes import SessionRoutes
-from warmstart.gateway.rows import append_first_row, append_row, replace_rows
 from warmstart.gateway.source import SessionSource
-from warmstart.gateway.transcript import TranscriptFolder
-from warmstart.store import SessionDB, StoreError
-
-MAX_KNOWN_ROWS = 4096
-"""Sessions whose row is known to exist; beyond that, asking again is cheap."""
-logger = logging.getLogger(__name__)
+from warmstart.gateway.transcripts import SessionTranscripts
+from warmstart.store import SessionDB
 
 
-class SessionStore(SessionRoutes):
+class SessionStore(SessionTranscripts):
     """Finds, starts, resets and switches sessions, and keeps their transcripts."""
 
     def __init__(
@@ -61,9 +50,6 @@ class SessionStore(SessionRoutes):
         """
         super().__init__(sessions_dir, config, has_active_processes_fn, db, now)
         self._on_auto_reset = on_auto_reset
-        self._files = TranscriptFolder(self.sessions_dir)
-        self._known_rows: set[str] = set()
-        self._transcript_lock = threading.RLock()
 
     def get_or_create_session(
         self,
@@ -75,12 +61,16 @@ class SessionStore(SessionRoutes):
             self._ensure_loaded()
             session_key = self._generate_session_key(source)
             old = self._entries.get(session_key)
-            if old is None:
-                return self._start(session_key, source)
-            reason = None if force_new else self._should_reset(old, source)
-            if reason is None and not force_new:
+            reason = self._should_reset(old, source) if old and not force_new else None
+            if old is not None and reason is None and not force_new:
                 return self._touch(old)
-            return self._replace(old, source, reason)
+            entry = self._start(session_key, source, old if reason else None, reason)
+            if old is not None:
+                self._end(old, reason or "session_reset")
+        if old is not None and reason is not None and self._on_auto_reset is not None:
+            with Guard(f"on_auto_reset for {session_key!r}"):
+                self._on_auto_reset(old)
+        return entry
 
     def update_session(
         self,
@@ -152,72 +142,14 @@ class SessionStore(SessionRoutes):
             self.save_entry(entry)
             return True
 
-    def resolve_session_id(self, wanted: str) -> str | None:
-        """The stored session with that id, or the only one with that prefix."""
-        check_session_id(wanted)
-        found = self._db.resolve_session_id(wanted) if self._db is not None else None
-        return found or (wanted if self._files.path(wanted).is_file() else None)
-
-    def get_transcript_path(self, session_id: str) -> Path:
-        """Where a session's JSONL transcript is."""
-        return self._files.path(session_id)
-
-    def append_to_transcript(
+    def _start(
         self,
-        session_id: str,
-        message: Mapping[str, Any],
-        skip_db: bool = False,  # noqa: FBT001, FBT002 - as agents call it
-    ) -> None:
-        """Keep one message; ``skip_db`` where the agent has put it into the database itself.
-
-        Raises:
-            UnsafeNameError: the id could name a file elsewhere.
-            StoreError: the database could not be written and no file keeps the message.
-        """
-        check_session_id(session_id)
-        with self._transcript_lock:
-            if self._keeps_files:
-                self._files.append(session_id, message)
-            if self._db is None or skip_db:
-                return
-            try:
-                self._append_row(self._db, session_id, message)
-            except StoreError as error:
-                if not self._keeps_files:
-                    raise
-                logger.warning("a message of %s is in its file only: %s", session_id, error)
-
-    def rewrite_transcript(self, session_id: str, messages: Sequence[Mapping[str, Any]]) -> None:
-        """Replace everything that was said; if it fails, what was there is still read."""
-        check_session_id(session_id)
-        with self._transcript_lock:
-            if self._db is not None:
-                entry = self.lookup_by_session_id(session_id)
-                replace_rows(self._db, session_id, messages, entry)
-            if self._keeps_files:
-                self._files.rewrite(session_id, messages)
-
-    def load_transcript(self, session_id: str) -> list[dict[str, Any]]:
-        """What was said, from the database or the file, whichever holds more."""
-        check_session_id(session_id)
-        with self._transcript_lock:
-            lines = self._files.read(session_id)
-            if self._db is None:
-                return lines
-            try:
-                rows = self._db.get_messages_as_conversation(session_id)
-            except StoreError as error:
-                if not lines:
-                    raise
-                logger.warning("%s is read from its file only: %s", session_id, error)
-                return lines
-        return lines if len(lines) > len(rows) else rows
-
-    @property
-    def _keeps_files(self) -> bool:
-        return self.config.transcripts != "db" or self._db is None
-
-    def _start(self, session_key: str, source: SessionSource) -> SessionEntry:
+        session_key: str,
+        source: SessionSource,
+        expired: SessionEntry | None,
+        reason: str | None,
+    ) -> SessionEntry:
+        """A new session, in place of one that expired for a reason or of none."""
         now = self._now()
         entry = SessionEntry(
             session_key=session_key,
@@ -228,25 +160,11 @@ class SessionStore(SessionRoutes):
             display_name=source.chat_name,
             platform=source.platform,
             chat_type=source.chat_type,
+            was_auto_reset=expired is not None,
+            auto_reset_reason=reason,
+            reset_had_activity=expired is not None and self._had_activity(expired),
         )
         self.save_entry(entry)
-        return entry
-
-    def _replace(
-        self, old: SessionEntry, source: SessionSource, reason: str | None
-    ) -> SessionEntry:
-        """A new session in place of one that expired for a reason, or that was asked to go."""
-        had_activity = bool(reason) and self._had_activity(old)
-        entry = self._start(old.session_key, source)
-        if reason is not None:
-            entry.was_auto_reset = True
-            entry.auto_reset_reason = reason
-            entry.reset_had_activity = had_activity
-            self.save_entry(entry)
-        self._end(old, reason or "session_reset")
-        if reason is not None and self._on_auto_reset is not None:
-            with Guard(f"on_auto_reset for {old.session_key!r}"):
-                self._on_auto_reset(old)
         return entry
 
     def _lead(self, old: SessionEntry, session_id: str, display_name: str | None) -> SessionEntry:
@@ -287,12 +205,3 @@ class SessionStore(SessionRoutes):
         """An id that sorts by time and that no two machines make."""
         moment = now or self._now()
         return f"{moment:%Y%m%d_%H%M%S}_{uuid.uuid4().hex[:8]}"
-
-    def _append_row(self, db: SessionDB, session_id: str, message: Mapping[str, Any]) -> None:
-        if session_id in self._known_rows:
-            append_row(db, session_id, message)
-            return
-        append_first_row(db, session_id, message, self.lookup_by_session_id(session_id))
-        if len(self._known_rows) >= MAX_KNOWN_ROWS:
-            self._known_rows.clear()
-        self._known_rows.add(session_id)

@@ -12,6 +12,7 @@ from warmstart.gateway.platforms import Platform
 _TEXTS = ("chat_name", "user_id", "user_name", "thread_id", "chat_topic")
 _RARE_TEXTS = ("user_id_alt", "chat_id_alt", "guild_id", "parent_chat_id", "message_id")
 """Stored only where they are known."""
+_ALL_TEXTS = (*_TEXTS, *_RARE_TEXTS)
 
 
 @dataclass(slots=True)
@@ -75,7 +76,7 @@ class SessionSource:
             chat_id=str(data["chat_id"]),
             chat_type=_as_text(data.get("chat_type")) or "dm",
             is_bot=data.get("is_bot") is True,
-            **{name: _as_text(data.get(name)) for name in (*_TEXTS, *_RARE_TEXTS)},
+            **{name: _as_text(data[name]) for name in _ALL_TEXTS if name in data},
         )
 
     @classmethod

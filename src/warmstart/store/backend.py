@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
 Row = dict[str, Any]
@@ -50,16 +49,17 @@ class Backend(Protocol):
         """Run a statement; how many rows it changed."""
         ...
 
-    def write(self, work: Callable[[], T], *, wait: bool = True) -> T:
+    def insert(self, sql: str, parameters: Sequence[Value] = ()) -> int | None:
+        """Insert one row into a table with a running ``id``; the id, None if it was there."""
+        ...
+
+    def write(self, work: Callable[[], T], *, wait: bool = True, durable: bool = True) -> T:
         """Run ``work`` in one transaction (the enclosing one, if there is one).
 
         ``work`` may be run again when the transaction is known not to have happened. Without
-        ``wait`` a store that is being written by someone else is an error at once.
+        ``wait`` a store that is being written by someone else is an error at once. What need not
+        be ``durable`` by itself reaches the disk with the next write that is.
         """
-        ...
-
-    def backup(self, target: Path) -> None:
-        """Write a consistent copy of the whole store to a new file."""
         ...
 
     def close(self) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from warmstart.store.backend import Row
+from warmstart.store.lineage import Lineage
 from warmstart.store.messages import Messages
-from warmstart.store.part import find_one
 
 ALWAYS = ("role", "content")
 WHERE_GIVEN = ("tool_call_id", "tool_name", "tool_calls")
@@ -17,7 +17,7 @@ OF_ASSISTANT = (
 Turn = dict[str, Any]
 
 
-class Conversations(Messages):
+class Conversations(Messages, Lineage):
     """Reading sessions back for a model."""
 
     def get_messages_as_conversation(
@@ -31,16 +31,6 @@ class Conversations(Messages):
         line = self.get_lineage(session_id) if include_ancestors else [session_id]
         turns = [_as_turn(row) for one in line for row in self.get_messages(one, include_inactive)]
         return repair_turns(turns) if repair_alternation else turns
-
-    def get_lineage(self, session_id: str) -> list[str]:
-        """The session and its ancestors, eldest first."""
-        line = [session_id]
-        while True:
-            sql = "SELECT parent_session_id AS parent FROM sessions WHERE id = ?"
-            row = find_one(self._backend, sql, line[0])
-            if row is None or row["parent"] is None or row["parent"] in line:
-                return line
-            line.insert(0, row["parent"])
 
 
 def repair_turns(turns: list[Turn]) -> list[Turn]:

@@ -30,6 +30,7 @@ JSON_COLUMNS = ("tool_calls", "reasoning_details", "codex_reasoning_items", "cod
 NUMBER_COLUMNS = ("timestamp", "token_count", "observed")
 BORN_COLUMNS = (*TEXT_COLUMNS, *JSON_COLUMNS, *NUMBER_COLUMNS)
 """What a message is made of; the order is part of the hash and never changes."""
+UNBORN: Row = dict.fromkeys(BORN_COLUMNS)
 MAX_ID_LENGTH = 255
 MAX_PLAIN_KEY_LENGTH = 200
 Born = list[Value]
@@ -60,7 +61,7 @@ class EncodedMessage:
 
     def __init__(self, message: Mapping[str, Any]) -> None:
         values = encode_columns(message)
-        self.born: Born = [values[name] for name in BORN_COLUMNS]
+        self.born: Born = list(values.values())
         self.content_hash = hash_born(self.born)
         calls = message.get("tool_calls")
         self.tool_call_count = 0
@@ -79,7 +80,7 @@ class EncodedMessage:
 
 
 def encode_columns(message: Mapping[str, Any]) -> Row:
-    """The message's own columns, each as the database takes it.
+    """The message's own columns in the order of ``BORN_COLUMNS``, as the database takes them.
 
     Raises:
         MessageError: no role, a field nobody knows, or a value that is no JSON.
@@ -87,7 +88,7 @@ def encode_columns(message: Mapping[str, Any]) -> Row:
     role = message.get("role")
     if not isinstance(role, str) or not role:
         raise MessageError(f"a message needs a role, not {role!r}")
-    values: Row = dict.fromkeys(BORN_COLUMNS)
+    values = UNBORN.copy()
     for name, value in message.items():
         if value is not None and name in ENCODERS:
             values[name] = ENCODERS[name](value)
@@ -95,7 +96,8 @@ def encode_columns(message: Mapping[str, Any]) -> Row:
         values["tool_name"] = encode_text(message["name"])
     if values["timestamp"] is None:
         values["timestamp"] = time.time()
-    values["observed"] = values["observed"] or 0
+    if values["observed"] is None:
+        values["observed"] = 0
     return values
 
 

@@ -28,7 +28,7 @@ from warmstart.store.sessions import UNKNOWN_SOURCE, encode_session, insert_sess
 INSERT = (
     f"INSERT INTO messages (session_id, {', '.join(BORN_COLUMNS)}, content_hash, dedupe_key,"
     f" search_text) VALUES ({', '.join('?' * (len(BORN_COLUMNS) + 4))})"
-    " ON CONFLICT DO NOTHING RETURNING id"
+    " ON CONFLICT DO NOTHING"
 )
 COUNT = (
     "UPDATE sessions SET message_count = message_count + ?,"
@@ -36,7 +36,7 @@ COUNT = (
 )
 FIND = "SELECT id FROM messages WHERE session_id = ? AND dedupe_key = ?"
 SHOWN = f"id, session_id, {', '.join(BORN_COLUMNS)}, active, compacted, content_hash"
-APPENDS_PER_INDEXING = 256
+APPENDS_PER_INDEXING = 1024
 
 
 class RowId(int):
@@ -224,9 +224,9 @@ def insert_messages(
 def insert_message(backend: Backend, session_id: str, message: EncodedMessage) -> RowId:
     """Insert unless its key is there; inside the caller's transaction."""
     extra = (message.content_hash, message.dedupe_key, message.search_text)
-    rows = backend.query(INSERT, (session_id, *message.born, *extra))
-    if rows:
-        return RowId(rows[0]["id"])
+    row_id = backend.insert(INSERT, (session_id, *message.born, *extra))
+    if row_id is not None:
+        return RowId(row_id)
     return RowId.of_duplicate(backend.query(FIND, (session_id, message.dedupe_key))[0]["id"])
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from warmstart.store.backend import Backend, Dialect
 from warmstart.store.errors import StoreVersionError
+from warmstart.store.sqlite_backend import SQLiteBackend
 
 ADVISORY_LOCK = 0x7761726D
 WORDS = {
@@ -112,7 +113,7 @@ def migrate(backend: Backend, migrations: Sequence[Migration] = MIGRATIONS) -> N
         backend.query("PRAGMA journal_mode = WAL")
     if found == latest:
         return
-    if found and backend.dialect is Dialect.SQLITE:
+    if found and isinstance(backend, SQLiteBackend):
         backend.backup(_backup_path(Path(backend.location), found))
     for step in migrations:
         if step.only in (None, backend.dialect):

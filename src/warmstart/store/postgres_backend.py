@@ -11,8 +11,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any, Never
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from warmstart.errors import UsageError
@@ -67,20 +66,21 @@ class PostgresBackend:
     def execute(self, sql: str, parameters: Sequence[Value] = ()) -> int:
         """Run a statement; how many rows it changed."""
         with self._lock:
-            return self._run(sql, parameters).rowcount
+            if self._in_transaction:
+                return self._run(sql, parameters).rowcount
+            return self._patiently(lambda: self._run(sql, parameters).rowcount)
 
-    def write(self, work: Callable[[], T], *, wait: bool = True) -> T:
+    def insert(self, sql: str, parameters: Sequence[Value] = ()) -> int | None:
+        """Insert one row; its id, None if it was there."""
+        with self._lock:
+            rows = self._run(f"{sql} RETURNING id", parameters).fetchall()
+            return rows[0]["id"] if rows else None
+
+    def write(self, work: Callable[[], T], *, wait: bool = True, durable: bool = True) -> T:
         """Run ``work`` in one transaction, again where the server took nothing of it."""
-        del wait  # Writers here do not exclude each other.
+        del wait, durable  # Writers here do not exclude each other, and every commit is durable.
         with self._lock:
             return work() if self._in_transaction else self._patiently(lambda: self._attempt(work))
-
-    def backup(self, target: Path) -> Never:
-        """The server's own tools do this better than a client can."""
-        raise UsageError(
-            f"{self.location!r} cannot be copied to {str(target)!r}",
-            hint=f"pg_dump --format=custom --file={target} '{self.location}'",
-        )
 
     def close(self) -> None:
         """Close the connection."""

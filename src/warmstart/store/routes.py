@@ -37,7 +37,8 @@ class Routes(Part):
             encode_json(dict(entry)),
             time.time(),
         )
-        self._backend.write(lambda: self._backend.execute(PUT, values))
+        # The message that follows makes it durable too; a touch alone may be lost with the power.
+        self._backend.write(lambda: self._backend.execute(PUT, values), durable=False)
 
     def get_route(self, scope: str, session_key: str) -> dict[str, Any] | None:
         """The entry of a key, or None."""

@@ -112,6 +112,11 @@ class SessionDB(Conversations, Transfer, Sessions, Titles, Search, Routes, Verif
         path = Path(target)
         if path.exists():
             raise UsageError(f"{str(path)!r} exists already", hint="name a new file")
+        if not isinstance(self._backend, SQLiteBackend):
+            raise UsageError(
+                f"{self._backend.location!r} cannot be copied to a file from here",
+                hint=f"pg_dump --format=custom --file={path} '{self._backend.location}'",
+            )
         self._backend.backup(path)
         return path
 

@@ -237,6 +237,14 @@ class Sessions(Part):
         """Delete it with its messages; its children stay, without a parent."""
         return self._backend.write(lambda: delete_session(self._backend, session_id))
 
+    def delete_session_if_empty(self, session_id: str) -> bool:
+        """Delete it if no message was ever stored; whether it was."""
+        sql = (
+            "DELETE FROM sessions WHERE id = ? AND NOT EXISTS"
+            " (SELECT 1 FROM messages m WHERE m.session_id = sessions.id)"
+        )
+        return bool(self._backend.write(lambda: self._backend.execute(sql, (session_id,))))
+
     def prune_sessions(self, older_than_days: float = 90, source: str | None = None) -> int:
         """Delete ended sessions that began longer ago than that; how many."""
         clauses: list[Clause] = [

@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from warmstart.store.backend import Backend, Dialect, Row
 from warmstart.store.encoding import BORN_COLUMNS, count_calls, decode_message, hash_born
+from warmstart.store.errors import StoreError
 from warmstart.store.part import Part, find_one
 
 PAGE = 1000
@@ -63,12 +64,18 @@ class Verify(Part):
     def verify(self) -> VerifyReport:
         """Derive hashes and counters again and name what differs."""
         problems = list(_check_file(self._backend))
+        is_readable = not problems
         sessions = messages = 0
-        for row in _page_sessions(self._backend):
-            sessions += 1
-            found = list(_page_messages(self._backend, row["id"]))
-            messages += len(found)
-            problems += _check_session(row, found)
+        try:
+            for row in _page_sessions(self._backend):
+                sessions += 1
+                found = list(_page_messages(self._backend, row["id"]))
+                messages += len(found)
+                problems += _check_session(row, found)
+        except StoreError:
+            # A damaged file, already named, need not be readable to its end.
+            if is_readable:
+                raise
         return VerifyReport(sessions=sessions, messages=messages, problems=tuple(problems))
 
 

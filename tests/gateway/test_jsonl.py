@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warmstart.gateway import RecordError, UnsafeNameError
-from warmstart.gateway.transcript import TranscriptFolder
+from warmstart.gateway.jsonl import TranscriptFolder
+from warmstart.store import StoreError
 
 MESSAGES = st.dictionaries(
     st.sampled_from(["role", "content", "tool_calls", "x"]),
@@ -135,3 +138,36 @@ def test_any_bytes_can_be_read(tmp_path_factory: pytest.TempPathFactory, data: b
     before = len(folder.read("s1"))
     folder.append("s1", say("after"))
     assert len(folder.read("s1")) == before + 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk_is_said(folder: TranscriptFolder) -> None:
+    folder.folder.mkdir()
+    folder.path("s1").symlink_to("/dev/full")
+    with pytest.raises(StoreError, match="could not be written"):
+        folder.append("s1", say("x"))
+
+
+def test_a_half_written_line_is_taken_back(folder: TranscriptFolder) -> None:
+    folder.append("s1", say("one"))
+    before = folder.path("s1").read_bytes()
+    room = len(before) + 10
+    code = "\n".join([
+        "import resource, signal, sys",
+        "from pathlib import Path",
+        "from warmstart.gateway.jsonl import TranscriptFolder",
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)",
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room}))",
+        f"TranscriptFolder(Path({str(folder.folder)!r})).append('s1', {{'content': 'x' * 99}})",
+    ])  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "could not be written" in done.stderr
+    assert folder.path("s1").read_bytes() == before
+
+
+def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    folder = TranscriptFolder(tmp_path / "file" / "sessions")
+    for write in (lambda: folder.append("s1", say("x")), lambda: folder.rewrite("s1", [say("x")])):
+        with pytest.raises(StoreError, match=r"s1\.jsonl"):
+            write()

@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 
 from warmstart.gateway.errors import RecordError
-from warmstart.gateway.mirror import write_file
+from warmstart.gateway.mirror import refuse_write, write_file
 from warmstart.gateway.names import check_session_id
 
 logger = logging.getLogger(__name__)
@@ -38,9 +38,19 @@ class TranscriptFolder:
         return self.folder / f"{check_session_id(session_id)}.jsonl"
 
     def append(self, session_id: str, message: Mapping[str, Any]) -> None:
-        """Add one message; either the whole line is there afterwards or nothing of it."""
+        """Add one message; either the whole line is there afterwards or nothing of it.
+
+        Raises:
+            StoreError: the disk is full or the folder may not be written.
+        """
         line = encode_message(message)
         path = self.path(session_id)
+        try:
+            self._append_line(path, line)
+        except OSError as error:
+            raise refuse_write(path, error) from error
+
+    def _append_line(self, path: Path, line: bytes) -> None:
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
         try:
             handle = os.open(path, flags, 0o600)
@@ -116,6 +126,6 @@ def _write_line(handle: int, line: bytes) -> None:
         while written < len(line):
             written += os.write(handle, line[written:])
     except OSError:
-        if os.fstat(handle).st_size == size + written:  # nobody wrote after us: take it back
+        if written and os.fstat(handle).st_size == size + written:  # nobody wrote after us
             os.ftruncate(handle, size)
         raise

@@ -74,6 +74,17 @@ def test_whichever_holds_more_is_read(store: SessionStore, db: SessionDB) -> Non
     assert texts(store) == ["two", "three", "four"]
 
 
+def test_what_was_taken_back_or_compacted_in_the_database_does_not_return_from_the_file(
+    store: SessionStore, db: SessionDB
+) -> None:
+    for text in ("one", "two", "three", "four"):
+        store.append_to_transcript("s1", say(text))
+    db.rewind_to_message("s1", db.get_messages("s1")[2]["id"])
+    assert texts(store) == ["one", "two"]
+    db.archive_and_compact("s1", [say("summary")])
+    assert texts(store) == ["summary"]
+
+
 def test_of_two_equal_ones_the_database_is_read(store: SessionStore, db: SessionDB) -> None:
     db.append_message("s1", "user", "stored")
     store.append_to_transcript("s1", say("written"), skip_db=True)
@@ -178,5 +189,15 @@ def test_a_rewrite_the_database_refuses_leaves_what_was_there(
         store = open_store(db=closed)
         store.append_to_transcript("s1", say("hello"))
         with pytest.raises(StoreError):
-            store.rewrite_transcript("s1", [])
+            store.rewrite_transcript("s1", [say("new")])
         assert texts(store) == ["hello"]
+
+
+def test_a_database_that_is_gone_leaves_the_file(open_store: Open, tmp_path: Path) -> None:
+    gone = SessionDB(tmp_path / "gone.db")
+    store = open_store(db=gone)
+    store.append_to_transcript("s1", say("hello"))
+    gone.close()
+    assert texts(store) == ["hello"]
+    with pytest.raises(StoreError):
+        store.load_transcript("never")
