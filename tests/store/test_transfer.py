@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
+
+import pytest  # noqa: TC002 - hypothesis reads the annotations
+from hypothesis import given
+from hypothesis import strategies as st
 
 from warmstart.store import SessionDB
 
@@ -80,3 +85,43 @@ def test_what_is_no_session_is_named_and_the_rest_goes_on(db: SessionDB) -> None
 def test_an_unknown_session_exports_nothing(db: SessionDB) -> None:
     assert db.export_session("nobody") is None
     assert db.export_all(source="nobody") == []
+
+
+def test_messages_without_a_time_are_the_same_at_the_next_import(db: SessionDB) -> None:
+    bare = {"id": "s1", "messages": [{"role": "user", "content": "hi"}]}
+    assert db.import_sessions([bare])["imported"] == 1
+    assert db.import_sessions([bare])["skipped"] == 1
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+FIELDS = ("source", "title", "started_at", "ended_at", "model", "model_config", "archived",
+          "input_tokens", "actual_cost_usd", "end_reason", "cost_status")  # fmt: skip
+MESSAGE = st.dictionaries(
+    st.sampled_from(("role", "content", "tool_calls", "timestamp", "active", "token_count",
+                     "platform_message_id", "reasoning")), JSON, max_size=5)  # fmt: skip
+SESSIONS = st.fixed_dictionaries(
+    {"id": st.sampled_from("abc") | JSON, "messages": st.lists(MESSAGE | JSON, max_size=3) | JSON},
+    optional=dict.fromkeys(FIELDS, JSON),
+)
+
+
+@given(sessions=st.lists(SESSIONS | JSON, max_size=4))
+def test_no_import_breaks_a_file(tmp_path_factory: pytest.TempPathFactory, sessions: Any) -> None:
+    with SessionDB(tmp_path_factory.mktemp("i") / "store.db") as db:
+        report = db.import_sessions(sessions)
+        assert report["imported"] == db.session_count()
+        assert db.verify().is_clean
+        assert len(db.export_all()) == report["imported"]
+
+
+@given(sessions=st.lists(SESSIONS | JSON, max_size=4))
+def test_no_import_breaks_a_server(schema: str, sessions: Any) -> None:
+    with SessionDB.open(schema) as db:
+        db.import_sessions(sessions)
+        assert db.verify().is_clean

@@ -35,6 +35,7 @@ class Entry(NamedTuple):
 COMMANDS = {
     "doctor": Entry("warmstart.cli.doctor:doctor", "Find every session store on this machine."),
     "sessions": Entry("warmstart.cli.sessions:sessions", "List, show and export sessions."),
+    "gateway": Entry("warmstart.cli.gateway:gateway", "See and steer a chat gateway's sessions."),
     "demo": Entry("warmstart.cli.demo:demo", "Show what warmstart does, on sample sessions."),
 }
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
-from warmstart.store.backend import Backend, Row
+from warmstart.store.backend import Backend, Row, Value
 from warmstart.store.encoding import EncodedMessage, check_id, encode_text
 from warmstart.store.errors import MessageError
 from warmstart.store.messages import Messages, insert_messages, recount
@@ -26,8 +26,10 @@ from warmstart.store.sessions import (
     insert_session,
 )
 
-COPIED_FIELDS = (*COUNTED_FIELDS, *COST_FIELDS, *NOTED_FIELDS,
-                 "title", "ended_at", "end_reason", "archived", "last_message_at")  # fmt: skip
+TEXT_COPIED = (*NOTED_FIELDS, "title", "end_reason")
+REAL_COPIED = (*COST_FIELDS, "ended_at", "last_message_at")
+COPIED_FIELDS = (*TEXT_COPIED, *REAL_COPIED, *COUNTED_FIELDS, "archived")
+MAX_NUMBER = 1e15
 Fate = Literal["imported", "updated", "skipped", "conflicts"]
 
 
@@ -60,22 +62,43 @@ class Transfer(Messages):
         report["errors"] = []
         for session in sessions:
             try:
-                report[self._import(session)] += 1
+                report[self._import(_checked(session))] += 1
             except MessageError as error:
-                report["errors"].append(f"{session.get('id')!r:.80}: {error.message}")
+                report["errors"].append(error.message)
         return report
 
     def _import(self, session: Mapping[str, Any]) -> Fate:
         session_id = check_id(session.get("id"))
-        try:
-            messages = [dict(message) for message in session.get("messages") or []]
-        except (TypeError, ValueError) as error:
-            raise MessageError(f"messages are not objects: {error}") from error
+        messages = [_dated(message, session) for message in session.get("messages") or []]
         encoded = [EncodedMessage(message) for message in messages]
         return self._backend.write(
             lambda: _merge(self._backend, session_id, session, list(zip(messages, encoded,
                                                                         strict=True)))
         )  # fmt: skip
+
+
+def _checked(session: Any) -> Mapping[str, Any]:
+    messages = session.get("messages") if isinstance(session, Mapping) else ()
+    if not isinstance(messages, list | None) or not isinstance(session, Mapping):
+        raise MessageError(f"no session: {session!r:.80}")
+    if not all(isinstance(message, Mapping) for message in messages or []):
+        raise MessageError(f"session {session.get('id')!r:.80} has messages that are no objects")
+    return session
+
+
+def _dated(message: Mapping[str, Any], session: Mapping[str, Any]) -> dict[str, Any]:
+    """The message with a time; a made-up one must be the same at the next import."""
+    if message.get("timestamp") is not None:
+        return dict(message)
+    return {**message, "timestamp": session.get("started_at") or 0.0}
+
+
+def _copied_value(name: str, value: Any) -> Value:
+    if name in TEXT_COPIED:
+        return encode_text(value)
+    if isinstance(value, int | float) and abs(value) < MAX_NUMBER:
+        return float(value) if name in REAL_COPIED else int(value)
+    raise MessageError(f"{name} must be a number, not {value!r:.80}")
 
 
 def _merge(
@@ -123,7 +146,7 @@ def _insert_copy(backend: Backend, session_id: str, session: Mapping[str, Any]) 
     for name in COPIED_FIELDS:
         value = session.get(name)
         if value is not None:
-            values[name] = value if isinstance(value, int | float) else encode_text(value)
+            values[name] = _copied_value(name, value)
     if "title" in values and find_one(
         backend, "SELECT id FROM sessions WHERE title = ?", values["title"]
     ):
