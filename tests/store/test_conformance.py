@@ -35,6 +35,11 @@ def test_an_unknown_session_is_none(db: SessionDB) -> None:
     assert db.get_session("nobody") is None
 
 
+def test_asking_for_an_id_no_database_can_hold_is_an_error_of_ours(db: SessionDB) -> None:
+    with pytest.raises(StoreError, match="cannot take a value"):
+        db.get_session("half \ud83d a pair")
+
+
 def test_creating_twice_fills_only_what_is_missing(db: SessionDB) -> None:
     db.create_session("s1", "cli", model="first")
     db.create_session("s1", "web", model="second", cwd="/home/dev/shop")
@@ -89,6 +94,8 @@ def test_an_unknown_field_of_a_session_is_refused(db: SessionDB) -> None:
 def test_an_id_no_database_can_keep_is_refused(db: SessionDB, bad: str) -> None:
     with pytest.raises(MessageError):
         db.create_session(bad, "cli")
+    with pytest.raises(MessageError):
+        db.append_message(bad, "user", "hi")
     assert db.session_count() == 0
 
 

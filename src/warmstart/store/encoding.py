@@ -184,10 +184,10 @@ def decode_message(row: Row) -> Row:
     return row
 
 
-def check_id(value: Any, what: str = "session id") -> str:
+def check_id(value: Any, what: str = "session id", most: int = MAX_ID_LENGTH) -> str:
     """The id, if both databases can keep and index it."""
-    if not isinstance(value, str) or not 0 < len(value) <= MAX_ID_LENGTH or not is_storable(value):
-        raise MessageError(f"{what} must be 1 to {MAX_ID_LENGTH} characters, not {value!r:.80}")
+    if not isinstance(value, str) or not 0 < len(value) <= most or not is_storable(value):
+        raise MessageError(f"{what} must be 1 to {most} characters, not {value!r:.80}")
     return value
 
 

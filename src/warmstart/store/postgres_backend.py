@@ -182,6 +182,10 @@ class PostgresBackend:
         except psycopg.Error as error:
             lost = connection.closed or isinstance(error, RERUN)
             raise self._translate(error, retryable=bool(lost)) from error
+        except UnicodeEncodeError as error:
+            raise StoreError(
+                f"the store {self.location!r} cannot take a value: {error}", path=self.location
+            ) from error
 
     def _translate(self, error: psycopg.Error, *, retryable: bool) -> StoreError:
         if isinstance(error, psycopg.errors.LockNotAvailable):

@@ -11,12 +11,11 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from warmstart.store.encoding import encode_json
-from warmstart.store.errors import MessageError
+from warmstart.store.encoding import check_id, encode_json
 from warmstart.store.part import Part, find_one
 
 PAGE = 500
-MAX_KEY_LENGTH = 1000
+MAX_KEY_LENGTH = 512
 PUT = """INSERT INTO routes (scope, session_key, session_id, entry, updated_at)
     VALUES (?, ?, ?, ?, ?) ON CONFLICT (scope, session_key) DO UPDATE SET
     session_id = excluded.session_id, entry = excluded.entry, updated_at = excluded.updated_at"""
@@ -27,13 +26,11 @@ class Routes(Part):
 
     def put_route(self, scope: str, session_key: str, entry: Mapping[str, Any]) -> None:
         """Set the entry of a key."""
-        if not 0 < len(session_key) <= MAX_KEY_LENGTH:
-            raise MessageError(f"session key must be 1 to {MAX_KEY_LENGTH} characters")
         session_id = entry.get("session_id")
         values = (
-            scope,
-            session_key,
-            session_id if isinstance(session_id, str) else None,
+            check_id(scope, "scope"),
+            check_id(session_key, "session key", MAX_KEY_LENGTH),
+            None if session_id is None else check_id(session_id),
             encode_json(dict(entry)),
             time.time(),
         )

@@ -273,6 +273,8 @@ def encode_session(session_id: str, source: str, fields: Mapping[str, Any]) -> R
     """The columns a session is created with; what is None is left out."""
     reject_unknown(fields, frozenset({*FILLED_FIELDS, "started_at"}), "create_session()")
     check_id(session_id)
+    if fields.get("parent_session_id"):
+        check_id(fields["parent_session_id"], "parent session id")
     started = fields.get("started_at")
     values: Row = {
         "id": session_id,

@@ -166,6 +166,10 @@ class SQLiteBackend:
         except sqlite3.Error as error:
             if _code(error) not in BUSY or self.connection.in_transaction:
                 raise self._translate(error) from error
+        except (UnicodeEncodeError, OverflowError) as error:
+            raise StoreError(
+                f"the store {self.location!r} cannot take a value: {error}", path=self.location
+            ) from error
         return self._run_patiently(sql, parameters)
 
     def _run_patiently(self, sql: str, parameters: Sequence[Value]) -> sqlite3.Cursor:

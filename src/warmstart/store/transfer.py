@@ -25,8 +25,9 @@ from warmstart.store.sessions import (
     encode_session,
     insert_session,
 )
+from warmstart.store.titles import MAX_TITLE_LENGTH, Titles
 
-TEXT_COPIED = (*NOTED_FIELDS, "title", "end_reason")
+TEXT_COPIED = (*NOTED_FIELDS, "end_reason")
 REAL_COPIED = (*COST_FIELDS, "ended_at", "last_message_at")
 COPIED_FIELDS = (*TEXT_COPIED, *REAL_COPIED, *COUNTED_FIELDS, "archived")
 MAX_NUMBER = 1e15
@@ -147,8 +148,12 @@ def _insert_copy(backend: Backend, session_id: str, session: Mapping[str, Any]) 
         value = session.get(name)
         if value is not None:
             values[name] = _copied_value(name, value)
-    if "title" in values and find_one(
-        backend, "SELECT id FROM sessions WHERE title = ?", values["title"]
-    ):
-        del values["title"]
-    insert_session(backend, values)
+    title = _free_title(backend, session.get("title"))
+    insert_session(backend, {**values, "title": title} if title else values)
+
+
+def _free_title(backend: Backend, title: Any) -> str | None:
+    """The title, cut to what a title may be; None where another session has it."""
+    clean = Titles.sanitize_title(title[:MAX_TITLE_LENGTH]) if isinstance(title, str) else None
+    sql = "SELECT id FROM sessions WHERE title = ?"
+    return None if clean and find_one(backend, sql, clean) else clean
