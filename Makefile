@@ -40,6 +40,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python bench/outcome_accuracy.py $(CORPUS)/labelled/calls.jsonl.gz
 	$(BIN)/python bench/outcome_explicit.py $(CORPUS)/labelled/calls.jsonl.gz $(CORPUS)
 	$(BIN)/python bench/outcome_speed.py $(CORPUS)/labelled/calls.jsonl.gz
+	$(BIN)/python bench/store.py
 
 fmt: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

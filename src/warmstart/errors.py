@@ -6,7 +6,9 @@
     │   └── AmbiguousError    more than one thing has that prefix         exit 3
     ├── SourceError           a foreign file or database cannot be read   exit 4
     │   └── FormatError       it can be read, but no reader knows it      exit 4
-    └── InternalError         a rule of our own was broken                exit 1
+    ├── InternalError         a rule of our own was broken                exit 1
+    ├── StoreError            the live store, see warmstart.store.errors  exit 5
+    └── GatewayError          chat gateways, see warmstart.gateway.errors
 
 Each error says what failed and with which value; ``hint`` is the command to run next. Only
 surfaces catch them, and turn ``exit_code`` into the process's own.

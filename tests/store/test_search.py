@@ -103,6 +103,15 @@ def test_a_replaced_message_is_not_found_any_more(db: SessionDB) -> None:
     assert (hits(db, "needle"), hits(db, "thread")) == ("", "s1")
 
 
+@pytest.mark.parametrize(
+    "query",
+    ["x" * 5000, "漢" * 3000, '"' + "docker " * 3000 + '"', "docker OR " * 3000, "( " * 3000],
+    ids=["word", "unspaced", "phrase", "alternatives", "brackets"],
+)
+def test_an_endless_query_is_cut(filled: SessionDB, query: str) -> None:
+    assert isinstance(filled.search_messages(query), list)
+
+
 def test_an_unknown_filter_is_refused(db: SessionDB) -> None:
     with pytest.raises(TypeError, match="colour"):
         db.search_messages("x", colour="red")

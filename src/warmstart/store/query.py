@@ -19,6 +19,9 @@ UNSPACED = re.compile(
 )
 """Scripts written without spaces, where an index of words knows only whole runs."""
 MAX_TERMS = 40
+MAX_QUERY_LENGTH = 2000
+MAX_WORD_LENGTH = 500
+"""PostgreSQL takes words of 2,046 bytes; the beginning of a longer one is looked for."""
 SNIPPET_BEFORE, SNIPPET_AFTER = 60, 140
 OPEN, CLOSE, CUT = ">>>", "<<<", "..."
 
@@ -90,7 +93,8 @@ class Query:
 
 def parse_query(text: str) -> Query:
     """The query in any text a person or a model may type."""
-    pieces = [piece for found in TERM.finditer(text) if (piece := _piece(found)) is not None]
+    found = TERM.finditer(text[:MAX_QUERY_LENGTH])
+    pieces = [piece for one in found if (piece := _piece(one)) is not None]
     groups: list[list[Term]] = [[]]
     negated = False
     for index, piece in enumerate(pieces[:MAX_TERMS]):
@@ -110,9 +114,14 @@ def _piece(found: re.Match[str]) -> Term | str | None:
     quoted, star, bare = found.groups()
     if bare in OPERATORS:
         return str(bare)
-    words = tuple(word.lower() for word in WORD.findall(quoted if bare is None else bare))
+    words = [word.lower() for word in WORD.findall(quoted if bare is None else bare)]
     ends_open = star == "*" if bare is None else bare.endswith("*")
-    return Term(words, is_prefix=ends_open) if words else None
+    for index, word in enumerate(words):
+        if len(word) > MAX_WORD_LENGTH:
+            del words[index + 1 :]
+            words[index], ends_open = word[:MAX_WORD_LENGTH], True
+            break
+    return Term(tuple(words), is_prefix=ends_open) if words else None
 
 
 def _group_to_fts5(group: tuple[Term, ...]) -> str:

@@ -18,6 +18,7 @@ from typing import Any, Literal, Self, Unpack
 from warmstart.errors import UsageError
 from warmstart.store.backend import Backend, Dialect, Options
 from warmstart.store.conversation import Conversations
+from warmstart.store.listing import Listing
 from warmstart.store.messages import AppendResult
 from warmstart.store.migrations import check_version, migrate
 from warmstart.store.part import read_meta, write_meta
@@ -34,7 +35,7 @@ POSTGRESQL_SCHEMES = ("postgresql://", "postgres://")
 META_PREFIX = "user:"
 
 
-class SessionDB(Conversations, Transfer, Sessions, Titles, Search, Routes, Verify):
+class SessionDB(Conversations, Transfer, Sessions, Listing, Titles, Search, Routes, Verify):
     """Sessions and their messages, in one SQLite file or one PostgreSQL schema."""
 
     def __init__(
