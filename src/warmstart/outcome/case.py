@@ -109,9 +109,11 @@ class Case:
     ) -> Outcome:
         """An error, with its class read from the windows unless the rule knows it."""
         seen = self._exit_code(exit_code)
-        why = error_class or classify(self.head, self.tail, seen)
+        if error_class is None:
+            output = self.output
+            error_class = classify(output.first, output.final, output.tail, seen)
         observed = (self.result.is_error, seen, exit_code == 0)
-        return _share_outcome(_ERROR, evidence, certainty, observed, None, why)
+        return _share_outcome(_ERROR, evidence, certainty, observed, None, error_class)
 
     def end(
         self,

@@ -85,20 +85,18 @@ _PHRASES: dict[ErrorClass, tuple[str, ...]] = {
 }  # fmt: skip
 _FAILURES = frozenset({"failed", "failing", "failure", "failures", "fail", "error", "errors"})
 _BY_EXIT = {124: ErrorClass.TIMEOUT, 126: ErrorClass.PERMISSION, 127: ErrorClass.NOT_FOUND}
-_LINE_CHARS = 90
+_LINE_CHARS = 120
 _FAR_CHARS = 500
 
 
-def classify(head: str, tail: str, exit_code: int | None) -> ErrorClass:
+def classify(first: str, last: str, tail: str, exit_code: int | None) -> ErrorClass:
     """The class of a failed call; its first and last lines are asked before the rest."""
     if exit_code in _BY_EXIT:
         return _BY_EXIT[exit_code]
-    first, _, below = head[: 2 * _LINE_CHARS].lstrip().partition("\n")
-    last = tail[-2 * _LINE_CHARS :].rstrip().rpartition("\n")[2]
-    outer = f"{first[:_LINE_CHARS]}\n{below[:40]}\n{last[-_LINE_CHARS:]}" if below else first
-    found = _match(outer.lower())
-    if found is None:
-        found = _match(tail[-_FAR_CHARS:].lower())
+    outer = first[:_LINE_CHARS]
+    if last != first:
+        outer = f"{outer}\n{last[-_LINE_CHARS:]}"
+    found = _match(outer.lower()) or _match(tail[-_FAR_CHARS:].lower())
     return found or (ErrorClass.NONZERO_EXIT if exit_code else ErrorClass.OTHER)
 
 
@@ -145,7 +143,7 @@ def _counts_failures(words: list[str]) -> bool:
     return any(
         word in _FAILURES and number.isdecimal() and number.strip("0")
         for number, word in pairwise(words)
-    ) or words[:1] == ["fail"]
+    ) or "fail" in (words[0], words[-1])
 
 
 def contains_any(text: str, phrases: tuple[str, ...]) -> bool:

@@ -62,6 +62,8 @@ def _header_length(head: str) -> int:
     """How much of the head is a harness's own: an opening tag, or lines above ``Output:``."""
     if head.startswith(("<output>", "<returncode>")):
         return head.find("<output>") + len("<output>")
+    if head.startswith("Exit code ") and "\n" in head:
+        return head.find("\n") + 1
     if head.startswith(("Chunk ID:", "Wall time", "Process exited", "Exit code:")):
         return head.find("Output:\n") + len("Output:\n") if "Output:\n" in head else 0
     return 0
