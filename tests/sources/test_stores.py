@@ -193,3 +193,8 @@ def test_a_database_s_schema_version_stands_for_the_agent_s(tmp_path: Path) -> N
     database.close()
     (report,) = survey_store(Store(reader="hermes", path=path))
     assert (report.version, report.units) == ("schema 22", 1)
+
+
+def test_a_gateway_s_database_is_found_beside_the_store(tmp_path: Path) -> None:
+    write(tmp_path, "ws/gateway/state.db", b"")
+    assert places(tmp_path)["live_store"][1] == tmp_path / "ws/gateway/state.db"

@@ -129,6 +129,9 @@ def _openhands(machine: Machine) -> Places:
 
 def _live_store(machine: Machine) -> Places:
     yield (machine.warmstart_home / "store.db",)
+    gateway = machine.warmstart_home / "gateway" / "state.db"
+    if _exists(gateway):
+        yield (gateway,)
 
 
 def _warmstart(machine: Machine) -> Places:
