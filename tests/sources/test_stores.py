@@ -90,11 +90,11 @@ def test_each_agent_s_own_variable_is_honoured(
 
 
 def test_profiles_and_older_places_count_where_they_exist(tmp_path: Path) -> None:
-    write(tmp_path, ".hermes/profiles/work/state.db", b"")
+    write(tmp_path, ".hermes/profiles/office/state.db", b"")
     write(tmp_path, ".config/claude/projects/p/x.jsonl", b"")
     write(tmp_path, ".local/share/opencode/storage/x.json", b"")
     found = places(tmp_path)
-    assert found["hermes"][1] == tmp_path / ".hermes/profiles/work/state.db"
+    assert found["hermes"][1] == tmp_path / ".hermes/profiles/office/state.db"
     assert len(found["claude_code"]) == len(found["opencode"]) == 2
 
 
