@@ -232,3 +232,27 @@ def test_a_damaged_database_raises_nothing_but_a_source_error(tmp_path: Path, va
     caught: list[SourceError] = []
     check()
     assert caught
+
+
+def test_a_packed_database_is_unpacked_once_for_all_its_readers(tmp_path: Path) -> None:
+    plain = tmp_path / "a.db"
+    with closing(sqlite3.connect(plain)) as connection:
+        connection.execute("CREATE TABLE t (x)")
+        connection.commit()
+    packed = tmp_path / "a.db.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    with open_database(packed) as first, open_database(packed) as second:
+        files = [c.execute("PRAGMA database_list").fetchone()[2] for c in (first, second)]
+    assert files[0] == files[1]
+
+
+def test_a_packed_database_that_changed_is_unpacked_again(tmp_path: Path) -> None:
+    packed = tmp_path / "a.db.gz"
+    for number in (1, 2):
+        plain = tmp_path / f"{number}.db"
+        with closing(sqlite3.connect(plain)) as connection:
+            connection.executescript(f"CREATE TABLE t{number} (x); CREATE TABLE u{number} (x)")
+        packed.write_bytes(gzip.compress(plain.read_bytes(), mtime=number))
+        os.utime(packed, ns=(number, number))
+        with open_database(packed) as connection:
+            assert f"t{number}" in list_tables(connection)

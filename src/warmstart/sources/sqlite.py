@@ -7,6 +7,7 @@ the owner's own process, closing any descriptor of the file drops all of its POS
 
 from __future__ import annotations
 
+import atexit
 import shutil
 import sqlite3
 import tempfile
@@ -19,6 +20,7 @@ from warmstart.errors import SourceError
 from warmstart.sources.files import GZIP_MAGIC, ZSTD_MAGIC, open_bytes, unreadable
 
 BUSY_TIMEOUT_SECONDS = 5.0
+DATABASE_NAME = "unpacked.db"
 DATABASE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
 
 
@@ -29,15 +31,13 @@ def open_database(path: Path) -> Iterator[sqlite3.Connection]:
     Raises:
         SourceError: not there, not a database, locked for too long, or damaged.
     """
-    with _plain_file(path) as plain:
-        try:
-            with closing(_connect(plain)) as connection:
-                yield connection
-        except sqlite3.Error as error:
-            hint = "close the program that is using it, or try again" if _is_busy(error) else None
-            raise SourceError(
-                f"cannot read {str(path)!r}: {error}", path=path, hint=hint
-            ) from error
+    plain = _plain_file(path)
+    try:
+        with closing(_connect(plain)) as connection:
+            yield connection
+    except sqlite3.Error as error:
+        hint = "close the program that is using it, or try again" if _is_busy(error) else None
+        raise SourceError(f"cannot read {str(path)!r}: {error}", path=path, hint=hint) from error
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -75,16 +75,51 @@ def _is_busy(error: sqlite3.Error) -> bool:
     return "locked" in str(error) or "busy" in str(error)
 
 
-@contextmanager
-def _plain_file(path: Path) -> Iterator[Path]:
-    if not _is_packed(path):
-        yield path
-        return
-    with tempfile.TemporaryDirectory(prefix="warmstart-") as folder:
-        copy = Path(folder) / path.stem
-        with open_bytes(path) as packed, copy.open("wb") as plain:
-            shutil.copyfileobj(packed, plain, 1 << 20)
-        yield copy
+def _plain_file(path: Path) -> Path:
+    """The database itself, or an unpacked private copy of it."""
+    return _UNPACKED.copy_of(path) if _is_packed(path) else path
+
+
+class _Unpacked:
+    """The last packed database that was read, unpacked once for all of its sessions.
+
+    The copy goes when another one is read, when the packed file changes, and with the process.
+    """
+
+    def __init__(self) -> None:
+        self._of: tuple[Path, int, int] | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    def copy_of(self, path: Path) -> Path:
+        """The unpacked file, private to this process."""
+        stat = path.stat()
+        of = (path.absolute(), stat.st_size, stat.st_mtime_ns)
+        if self._folder is None or of != self._of:
+            self.drop()
+            folder = tempfile.TemporaryDirectory(prefix="warmstart-")
+            try:
+                _unpack(path, Path(folder.name) / DATABASE_NAME)
+            except BaseException:
+                folder.cleanup()
+                raise
+            atexit.register(self.drop)
+            self._of, self._folder = of, folder
+        return Path(self._folder.name) / DATABASE_NAME
+
+    def drop(self) -> None:
+        """Remove the copy."""
+        atexit.unregister(self.drop)
+        if self._folder is not None:
+            self._folder.cleanup()
+        self._of = self._folder = None
+
+
+_UNPACKED = _Unpacked()
+
+
+def _unpack(path: Path, target: Path) -> None:
+    with open_bytes(path) as packed, target.open("wb") as plain:
+        shutil.copyfileobj(packed, plain, 1 << 20)
 
 
 def _is_packed(path: Path) -> bool:
