@@ -165,3 +165,33 @@ def test_a_harness_timeout_is_a_timeout() -> None:
 
 def test_half_a_json_object_is_read_as_text() -> None:
     assert judged("api", '{"success": fal').status is Status.OK
+
+
+@pytest.mark.parametrize("padding", ["", LONG])
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ("", ErrorClass.NONZERO_EXIT),
+        ("bash: frob: No such file or directory", ErrorClass.NOT_FOUND),
+        ("2 failed, 3 passed in 0.5s", ErrorClass.TEST_FAILURE),
+    ],
+)
+def test_a_failure_in_json_is_classed_by_what_was_printed(
+    padding: str, output: str, expected: ErrorClass
+) -> None:
+    text = json.dumps({"output": padding + output, "exit_code": 1, "error": None})
+    assert judged("terminal", text, "hermes", command="frob").error_class is expected
+
+
+@pytest.mark.parametrize("padding", ["", LONG])
+def test_a_failure_hidden_by_a_pipe_is_found_inside_json(padding: str) -> None:
+    text = json.dumps(
+        {"output": padding + "2 failed, 3 passed in 0.5s", "exit_code": 0, "error": None}
+    )
+    outcome = judged("terminal", text, "hermes", command="pytest 2>&1 | tail -3")
+    assert (outcome.status, outcome.masked) == (Status.ERROR, True)
+
+
+def test_the_class_of_a_json_error_is_that_of_its_message() -> None:
+    outcome = judged("read_file", '{"content": "", "error": "File not found: /x"}')
+    assert outcome.error_class is ErrorClass.NOT_FOUND

@@ -45,7 +45,10 @@ def run_import(store: str | None, selection: Selection, *, as_json: bool, quiet:
     if as_json:
         print_json({"schema_version": SCHEMA_VERSION, **report})
         return
-    counts = ", ".join(f"{report[name]:,} {name}" for name in report if name != "errors")
+    words = {"conflicts": "in conflict with another of the same id"}
+    counts = ", ".join(
+        f"{report[name]:,} {words.get(name, name)}" for name in report if name != "errors"
+    )
     open_console().print(Text(counts))
     for problem in report["errors"]:
         note(f"not imported: {problem}", quiet=quiet)

@@ -7,6 +7,7 @@ not grow with the result, and words in the middle of a file or a log say nothing
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 
 from warmstart.model import Certainty, ErrorClass, Outcome, Request, Result, Status
@@ -56,6 +57,10 @@ class Case:
         self._masked: bool | None = None
         self._opening: str | None = None
         self._output: Output | None = None
+
+    def hear(self, text: str) -> Case:
+        """The same call judged by a text that its result wraps."""
+        return Case(self.request, replace(self.result, text=text), self.origin, self.kind)
 
     @property
     def tail(self) -> str:

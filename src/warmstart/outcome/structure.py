@@ -117,7 +117,7 @@ def json_answer(case: Case) -> Outcome | None:
         refusal = find_refusal(str(data.get("error") or data.get("message") or ""))
         if refusal is not None:
             return case.end(refusal.status, refusal.name, _STRUCTURAL, reason=refusal.reason)
-        return case.fail("json_error", _STRUCTURAL)
+        return case.hear(_complaint_in(data)).fail("json_error", _STRUCTURAL)
     if "error" in data or data.get("success") is True or data.get("ok") is True:
         return case.end(Status.OK, "json_success", _STRUCTURAL)
     return None
@@ -149,8 +149,23 @@ def _judge_json_exit(case: Case, data: dict[str, Any], code: int) -> Outcome:
             Status.REJECTED, "policy_rejected", _STRUCTURAL, exit_code=code, reason="it was blocked"
         )
     if error and code == 0:
-        return case.fail("json_error", _STRUCTURAL)
-    return judge_exit(case, code, "json_exit_code", _STRUCTURAL)
+        return case.hear(_complaint_in(data)).fail("json_error", _STRUCTURAL)
+    return judge_exit(case.hear(_printed_in(data)), code, "json_exit_code", _STRUCTURAL)
+
+
+def _printed_in(data: dict[str, Any]) -> str:
+    """What the command printed, or what is said in its place."""
+    printed = data.get("output")
+    return printed if isinstance(printed, str) and printed else _complaint_in(data)
+
+
+def _complaint_in(data: dict[str, Any]) -> str:
+    """What an answer says went wrong, without the names of its fields."""
+    for key in ("error", *sorted(_REASONS)):
+        value = data.get(key)
+        if value:
+            return value if isinstance(value, str) else str(value)[:1000]
+    return ""
 
 
 def _exit_code_in(data: dict[str, Any]) -> int | None:
@@ -218,11 +233,18 @@ def _fields_at_ends(head: str, tail: str) -> dict[str, Any]:
     tail = tail[: tail.rfind("}") + 1]  # a harness may append a warning behind the object
     tail = tail[-_END_CHARS:]
     for found in _TAIL_FIELD.finditer(tail):
+        data.setdefault("output", _unescape(tail[: found.start()]))
         key, behind = found["key"], tail[found.end() :]
         depth = 2 if key in _EXIT_KEYS else 1  # Codex nests it: {"output", "metadata": {…}}
         if "]" not in behind and behind.count("}") <= depth:
             data[key] = _plain_value(found["value"])
     return data
+
+
+def _unescape(text: str) -> str:
+    """The end of a JSON string that began somewhere before, as it reads."""
+    text = text.rstrip(', "')
+    return text.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
 
 
 def _plain_value(text: str) -> Any:
