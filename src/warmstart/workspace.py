@@ -18,9 +18,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from platformdirs import user_data_dir
-
 from warmstart.errors import AmbiguousError, FormatError, NotFoundError, SourceError, UsageError
+from warmstart.home import STORE_FILE, find_home
 from warmstart.model import Session
 from warmstart.model.selection import Selection
 from warmstart.sources import READERS, Found, ReadLog, find_units, get_reader, read_unit
@@ -30,7 +29,6 @@ from warmstart.store import SessionDB
 
 ARCHIVE_READER = "warmstart"
 """Exports keep the origin of their sessions, so they are read whatever source is asked for."""
-STORE_FILE = "store.db"
 COPYING_READERS = (ARCHIVE_READER, "live_store")
 """What they hold may have been taken over from an agent's store that is still there; an imported
 session has the full id of its original as its own."""
@@ -48,8 +46,7 @@ class Workspace:
     @classmethod
     def open(cls, home: Path | None = None) -> Workspace:
         """The workspace at ``home``, else at ``WARMSTART_HOME``, else where the platform says."""
-        named = os.environ.get("WARMSTART_HOME")
-        return cls((home or Path(named or user_data_dir("warmstart"))).expanduser())
+        return cls(home.expanduser() if home else find_home())
 
     @property
     def archive(self) -> Path:

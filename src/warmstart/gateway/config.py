@@ -7,7 +7,6 @@ other versions. Secrets never show in a ``repr``.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ from warmstart.gateway.errors import ConfigError
 from warmstart.gateway.platforms import Platform, find_platform
 from warmstart.gateway.policy import SessionResetPolicy
 from warmstart.gateway.section import Section
+from warmstart.home import find_home
 
 TRANSCRIPTS = ("jsonl+db", "db")
 DM_BEHAVIORS = ("pair", "ignore")
@@ -44,14 +44,9 @@ _SETTINGS_INSTEAD_OF_TOKEN: dict[Platform, tuple[str, ...]] = {
 """Platforms that need no token: what must stand in ``extra`` for them to be reachable."""
 
 
-def find_home() -> Path:
+def find_sessions_dir() -> Path:
     """Where a gateway keeps its sessions unless told otherwise."""
-    named = os.environ.get("WARMSTART_HOME")
-    if not named:
-        from platformdirs import user_data_dir  # noqa: PLC0415 - only without WARMSTART_HOME
-
-        named = user_data_dir("warmstart")
-    return Path(named).expanduser() / "gateway"
+    return find_home() / "gateway"
 
 
 @dataclass(slots=True)
@@ -147,7 +142,7 @@ class GatewayConfig:
     reset_by_platform: dict[Platform, SessionResetPolicy] = field(default_factory=dict)
     reset_triggers: list[str] = field(default_factory=lambda: list(RESET_TRIGGERS))
     quick_commands: dict[str, Any] = field(default_factory=dict)
-    sessions_dir: Path = field(default_factory=find_home)
+    sessions_dir: Path = field(default_factory=find_sessions_dir)
     database: str | None = field(default=None, repr=False)
     """A path or a postgresql:// URL; None is ``state.db`` in ``sessions_dir``."""
     scope: str = "main"
@@ -229,7 +224,7 @@ class GatewayConfig:
             unknown_policies=other_policies,
             reset_triggers=section.texts("reset_triggers", RESET_TRIGGERS),
             quick_commands=dict(section.table("quick_commands").data),
-            sessions_dir=Path(sessions_dir).expanduser() if sessions_dir else find_home(),
+            sessions_dir=Path(sessions_dir).expanduser() if sessions_dir else find_sessions_dir(),
             extra=section.others(cls.__dataclass_fields__),
             **_read_plain(section),
         )

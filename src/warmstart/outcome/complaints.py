@@ -14,8 +14,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from warmstart.outcome.case import Case
-from warmstart.outcome.classes import contains_any
 from warmstart.outcome.output import Output
+from warmstart.outcome.phrases import contains_any
 
 _PRINTERS = frozenset({
     "cat", "head", "tail", "sed", "awk", "gawk", "less", "more", "nl", "grep", "egrep", "fgrep",

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 
 from warmstart.model import Certainty, Outcome, Request, Status
-from warmstart.outcome.classes import contains_any
 from warmstart.outcome.complaints import ERROR_OPENING, MASKED_WORDS
 from warmstart.outcome.markers import GIVING_UP_WORDS, find_head_code
+from warmstart.outcome.phrases import contains_any
 from warmstart.outcome.refusals import REFUSAL_WORDS
 from warmstart.outcome.shell import is_masked
 from warmstart.outcome.structure import says_nothing

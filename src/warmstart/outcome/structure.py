@@ -10,9 +10,9 @@ import orjson
 
 from warmstart.model import Certainty, ErrorClass, Outcome, Status
 from warmstart.outcome.case import TAIL_CHARS, Case
-from warmstart.outcome.classes import contains_any
 from warmstart.outcome.explicit import judge_exit
 from warmstart.outcome.markers import GIVING_UP_WORDS, NOT_RUN, TIMED_OUT, find_exit_code
+from warmstart.outcome.phrases import contains_any
 from warmstart.outcome.refusals import REFUSAL_WORDS, find_refusal
 from warmstart.outcome.tools import ToolKind
 

@@ -10,8 +10,8 @@ import re
 
 from warmstart.model import Certainty, Outcome, Status
 from warmstart.outcome.case import Case
-from warmstart.outcome.classes import contains_any
 from warmstart.outcome.complaints import find_complaint, find_own_complaint
+from warmstart.outcome.phrases import contains_any
 from warmstart.outcome.shell import expects_output
 from warmstart.outcome.tools import ToolKind
 

@@ -8,7 +8,6 @@ The parts it is made of each hold one topic; here is only how a store is opened 
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -16,6 +15,7 @@ from types import TracebackType
 from typing import Any, Literal, Self, Unpack
 
 from warmstart.errors import UsageError
+from warmstart.home import STORE_FILE, find_home
 from warmstart.store.backend import Backend, Dialect, Options
 from warmstart.store.conversation import Conversations
 from warmstart.store.listing import Listing
@@ -30,7 +30,6 @@ from warmstart.store.titles import Titles
 from warmstart.store.transfer import Transfer
 from warmstart.store.verify import Verify
 
-DATABASE = "store.db"
 POSTGRESQL_SCHEMES = ("postgresql://", "postgres://")
 META_PREFIX = "user:"
 
@@ -138,13 +137,8 @@ class SessionDB(Conversations, Transfer, Sessions, Listing, Titles, Search, Rout
 
 
 def default_path() -> Path:
-    """``store.db`` in ``WARMSTART_HOME``, else where the platform keeps a program's data."""
-    named = os.environ.get("WARMSTART_HOME")
-    if named:
-        return Path(named).expanduser() / DATABASE
-    from platformdirs import user_data_dir  # noqa: PLC0415 - only a store without a name needs it
-
-    return Path(user_data_dir("warmstart")) / DATABASE
+    """The store of the workspace."""
+    return find_home() / STORE_FILE
 
 
 def _is_url(path: Path | str | None) -> bool:

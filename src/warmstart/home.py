@@ -1,0 +1,22 @@
+"""Where warmstart keeps what is its own: ``WARMSTART_HOME``, else where the platform says.
+
+Nothing is created here; whoever writes first creates what it needs.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+STORE_FILE = "store.db"
+"""The live store of the workspace."""
+
+
+def find_home() -> Path:
+    """The folder, whether it exists or not."""
+    named = os.environ.get("WARMSTART_HOME")
+    if not named:
+        from platformdirs import user_data_dir  # noqa: PLC0415 - only needed where none is named
+
+        named = user_data_dir("warmstart")
+    return Path(named).expanduser()
