@@ -42,7 +42,14 @@ class Case:
         "short",
     )
 
-    def __init__(self, request: Request, result: Result, origin: str, kind: ToolKind) -> None:
+    def __init__(
+        self,
+        request: Request,
+        result: Result,
+        origin: str,
+        kind: ToolKind,
+        line: str | None = None,
+    ) -> None:
         text = result.text
         self.request = request
         self.result = result
@@ -52,7 +59,9 @@ class Case:
         self.head = text if self.short else text[:HEAD_CHARS]
         self._tail: str | None = None
         self.kind = kind
-        self.line = command_of(request.arguments) if kind is _SHELL else ""
+        if line is None:
+            line = command_of(request.arguments) if kind is _SHELL else ""
+        self.line = line
         self._command: Command | None = None
         self._masked: bool | None = None
         self._opening: str | None = None
@@ -60,7 +69,9 @@ class Case:
 
     def hear(self, text: str) -> Case:
         """The same call judged by a text that its result wraps."""
-        return Case(self.request, replace(self.result, text=text), self.origin, self.kind)
+        return Case(
+            self.request, replace(self.result, text=text), self.origin, self.kind, self.line
+        )
 
     @property
     def tail(self) -> str:

@@ -8,7 +8,6 @@ first word, since looking for each of them in each result would cost more than a
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from typing import NamedTuple
 
 from warmstart.model import ErrorClass
@@ -119,6 +118,7 @@ def _index_phrases() -> dict[str, list[Phrase]]:
 
 _WORD = re.compile(r"[a-z0-9_']+")
 _BY_FIRST_WORD = _index_phrases()
+_FIRST_WORDS = frozenset(_BY_FIRST_WORD)
 _LAST = Phrase(len(_PHRASES), "", ErrorClass.OTHER)
 _TEST_RANK = list(_PHRASES).index(ErrorClass.TEST_FAILURE)
 
@@ -127,8 +127,8 @@ def _match(text: str) -> ErrorClass | None:
     """The first class, in order, one of whose phrases occurs."""
     best = _LAST
     words = _WORD.findall(text)
-    for word in words:
-        for phrase in _BY_FIRST_WORD.get(word, ()):
+    for word in _FIRST_WORDS.intersection(words):
+        for phrase in _BY_FIRST_WORD[word]:
             if phrase.rank < best.rank and phrase.text in text:
                 best = phrase
     if best.rank > _TEST_RANK and not _FAILURES.isdisjoint(words) and _counts_failures(words):
@@ -140,7 +140,7 @@ def _match(text: str) -> ErrorClass | None:
 
 def _counts_failures(words: list[str]) -> bool:
     """Whether a number above zero stands before a word for failures ("3 failed")."""
-    return any(
-        word in _FAILURES and number.isdecimal() and number.strip("0")
-        for number, word in pairwise(words)
-    ) or "fail" in (words[0], words[-1])
+    for place, word in enumerate(words):
+        if word in _FAILURES and place and words[place - 1].strip("0").isdecimal():
+            return True
+    return "fail" in (words[0], words[-1])

@@ -268,6 +268,8 @@ MASKED_WORDS = (
 """One of these stands near the end of every output that a masked rule would speak of."""
 _MASKED_RULES = tuple(rule for rule in _RULES if rule.if_masked)
 _NEAR_CHARS = 400
+_NAME_CHARS = 60
+"""A line that a program signs has its name within these."""
 _BY_SHELL = frozenset({"shell_refuses", "shell_complains"})
 _BY_FETCHERS = _BY_SHELL | {"opens_with_error", "checks_fail"}
 _BY_SPEAKERS = frozenset(rule.name for rule in _RULES)
@@ -293,6 +295,15 @@ def find_complaint(case: Case, *, masked: bool = False) -> str | None:
         if test(output, masked=masked) and name in _allowed_rules(case):
             return name
     return None
+
+
+def speaks_of_failure(output: Output) -> bool:
+    """Whether any rule for masked commands speaks, whoever printed the words."""
+    near = output.tail[-_NEAR_CHARS:]
+    for _, words, test, _ in _MASKED_RULES:
+        if (not words or contains_any(near, words)) and test(output, masked=True):
+            return True
+    return False
 
 
 def _may_hide_failure(output: Output, near: str) -> bool:
@@ -324,15 +335,20 @@ def find_own_complaint(case: Case) -> bool:
     Such a line means a non-zero exit even where other output follows: ``ls``, ``cat``, ``rg`` and
     the rest report what they could not do and go on.
     """
+    if not case.line:
+        return False
     if ": " not in case.tail and ": " not in case.head and "commit" not in case.tail:
         return False
-    openings = _counted_openings(case)
-    if not contains_any(case.tail, openings) and not contains_any(case.head, openings):
-        return False
     output = case.output
-    near = output.last_lines[-3:]
+    last = [line for line in output.last_lines if ": " in line[:_NAME_CHARS] or "commit" in line]
+    first = [line for line in output.first_lines if ": " in line[:_NAME_CHARS]]
+    if not last and not first:
+        return False
+    # Only when a line may be a complaint is it worth taking the command line apart.
+    openings = _counted_openings(case)
+    near = [line for line in output.last_lines[-3:] if line in last]
     if not case.command.sequence:
-        near = [*output.first_lines, *output.last_lines]
+        near = [*first, *last]
     return any(line.startswith(openings) and not _HARMLESS.search(line) for line in near)
 
 

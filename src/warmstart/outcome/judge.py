@@ -12,7 +12,7 @@ from warmstart.model import Certainty, Outcome, Request, Result, Status
 from warmstart.outcome import explicit, structure, words
 from warmstart.outcome.case import Case
 from warmstart.outcome.plain import find_plain_outcome, is_plain_answer, is_plain_brief
-from warmstart.outcome.tools import ToolKind, kind_of
+from warmstart.outcome.tools import ToolKind, command_of, kind_of
 
 Rule = Callable[[Case], Outcome | None]
 
@@ -50,8 +50,10 @@ def judge(request: Request, result: Result | None, origin: str = "") -> Outcome:
     kind = kind_of(request.tool)
     if result.is_error is not None or result.exit_code is not None or result.status is not None:
         return _apply(explicit.RULES, Case(request, result, origin, kind))
+    line = ""
     if kind is _SHELL:
-        plain = find_plain_outcome(request, result.text, origin)
+        line = command_of(request.arguments)
+        plain = find_plain_outcome(request.tool, line, result.text, origin)
     elif is_plain_answer(result.text) and (kind is not _CODE or is_plain_brief(result.text)):
         plain = words.NOTHING_WRONG
     else:
@@ -60,7 +62,7 @@ def judge(request: Request, result: Result | None, origin: str = "") -> Outcome:
         return plain
     by_opening = RULES[kind]
     rules = by_opening.get(result.text[:80].lstrip()[:1]) or by_opening[structure.ANY_OPENING]
-    return _apply(rules, Case(request, result, origin, kind))
+    return _apply(rules, Case(request, result, origin, kind, line))
 
 
 def _apply(rules: tuple[Rule, ...], case: Case) -> Outcome:

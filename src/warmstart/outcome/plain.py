@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 
-from warmstart.model import Certainty, Outcome, Request, Status
-from warmstart.outcome.complaints import ERROR_OPENING, MASKED_WORDS
+from warmstart.model import Certainty, Outcome, Status
+from warmstart.outcome.case import HEAD_CHARS, TAIL_CHARS
+from warmstart.outcome.complaints import ERROR_OPENING, MASKED_WORDS, speaks_of_failure
 from warmstart.outcome.markers import GIVING_UP_WORDS, find_head_code
+from warmstart.outcome.output import Output
 from warmstart.outcome.phrases import contains_any
 from warmstart.outcome.refusals import REFUSAL_WORDS
-from warmstart.outcome.shell import is_masked
+from warmstart.outcome.shell import is_masked, may_search
 from warmstart.outcome.structure import says_nothing
-from warmstart.outcome.tools import command_of
 from warmstart.outcome.words import (
     CONTENT_OPENINGS,
     NOTHING_WRONG,
@@ -48,7 +49,7 @@ _PRINTED_OPENINGS = frozenset(" \t{/.0123456789-+=#*|")
 _START_CHARS = 300
 _END_CHARS = 400
 _BRIEF_CHARS = 200
-_WRAPPED = ("", "<", "{")
+_WRAPPED = ("<", "{")
 _TELLING = (
     ": ", "rror", "ail", "RROR", "AIL", "sh:", "not ", "no ", "No ", "annot", "n't", "xit", "nable",
     "nvalid", "nknown", "nexpected", "issing", "sage", "File ", "atal", "anic", "xception", "at ",
@@ -87,21 +88,20 @@ def _reads_plain(text: str) -> bool:
     return TRIGGERS.isdisjoint(text[:300].lstrip().partition("\n")[0].lower().split())
 
 
-def find_plain_outcome(request: Request, text: str, origin: str) -> Outcome | None:
+def find_plain_outcome(tool: str, line: str, text: str, origin: str) -> Outcome | None:
     """The outcome of a shell call that exited zero, or said nothing telling, in plain sight."""
-    line = command_of(request.arguments)
     code = find_head_code(text)
     evidence = "exit_marker"
     if code is None:
         if origin != "claude_code":
             return NOTHING_WRONG if is_plain_brief(text, line) else None
-        if request.tool != "Bash" or _opens_like_harness(text):
+        if tool != "Bash" or _opens_like_harness(text):
             return None
         code, evidence = 0, "marker_left_out"
     if code != 0:
         return None
     masked = is_masked(line)
-    if masked and ("$?" in line or not is_plain_output(text)):
+    if masked and ("$?" in line or not (is_plain_output(text) or hides_nothing(text))):
         return None
     return _EXIT_ZERO[evidence, masked]
 
@@ -124,8 +124,17 @@ def is_plain_output(text: str) -> bool:
     return not ERROR_OPENING.match(text[start : start + 80].lstrip().lower())
 
 
+def hides_nothing(text: str) -> bool:
+    """Whether no rule that may overrule a zero speaks of what a command printed."""
+    if len(text) <= TAIL_CHARS:
+        return not speaks_of_failure(Output(text, text, is_short=True))
+    return not speaks_of_failure(Output(text[:HEAD_CHARS], text[-TAIL_CHARS:], is_short=False))
+
+
 def is_plain_brief(text: str, line: str = "") -> bool:
     """Whether a command without a known exit code printed a little that holds no telling word."""
-    if len(text) > _BRIEF_CHARS or text[:1] in _WRAPPED or text.isspace():
+    if not text:
+        return not may_search(line)
+    if len(text) > _BRIEF_CHARS or text[0] in _WRAPPED or text.isspace():
         return False
     return "diff" not in line and "cmp" not in line and not contains_any(text, _TELLING)

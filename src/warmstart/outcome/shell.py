@@ -13,6 +13,8 @@ from functools import lru_cache
 from itertools import filterfalse
 from typing import NamedTuple
 
+from warmstart.outcome.phrases import contains_any
+
 _OPAQUE = re.compile(
     r"""'[^']*'? | "(?:\\.|[^"\\])*"? | \\. | \$\([^()]*\) | `[^`]*` | (?<!\S)\#[^\n]*""",
     re.VERBOSE | re.DOTALL,
@@ -33,6 +35,9 @@ _FILTERS = frozenset({
 _SPEAKERS = frozenset({"echo", "printf", "true", ":", "pwd", "date"})
 _MATCHERS = frozenset({"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "pgrep", "git grep"})
 _HIDERS = _FILTERS | _MATCHERS | _SPEAKERS | _LEADERS | {"exit", "timeout"}
+_MAY_HIDE = re.compile(rf"[|;&\n]\s*(?:{'|'.join(map(re.escape, sorted(_HIDERS)))})(?!\S)")
+_MAY_SEARCH = ("grep", "rg", "ag", "ack", "which")
+"""Part of every line that a search or ``which`` ends."""
 
 _BENIGN: dict[str, str] = (
     dict.fromkeys(_MATCHERS, "no match")
@@ -41,9 +46,9 @@ _BENIGN: dict[str, str] = (
     | dict.fromkeys(("which", "type", "command -v", "whereis"), "not installed")
 )
 
-_MAY_BE_BENIGN = re.compile(
-    r"grep|(?<!\S)(?:rg|ag|ack|cmp|test|\[|\[\[|type|which|whereis)(?!\S)|diff|command -v"
-)
+_BENIGN_PARTS = ("grep", "diff", "command -v")
+_BENIGN_WORDS = frozenset({"rg", "ag", "ack", "cmp", "test", "[", "[[", "type", "which", "whereis"})
+"""A line that runs one of the benign programs holds one of these, as a part or as a word."""
 
 
 class Command(NamedTuple):
@@ -112,6 +117,8 @@ def _hides_exit(line: str) -> bool:
     start = _last_operator(line)
     last = line[start + 1 :]
     if not last or not (_has_no_quotes(last) or (_is_plain(last) and _is_plain(line[:start]))):
+        if not _MAY_HIDE.search(line):
+            return False
         line = _OPAQUE.sub("Q", line).rstrip("\n; ")
         start = _last_operator(line)
         last = line[start + 1 :]
@@ -224,7 +231,7 @@ def may_be_benign(line: str, code: int) -> bool:
         return False
     # A heredoc may be a whole program; what runs stands before it or behind it.
     ends = line if len(line) <= 600 else f"{line[:300]}\n{line[-300:]}"
-    return bool(_MAY_BE_BENIGN.search(ends))
+    return contains_any(ends, _BENIGN_PARTS) or not _BENIGN_WORDS.isdisjoint(ends.split())
 
 
 def explain_exit(command: Command, code: int) -> str | None:
@@ -236,6 +243,11 @@ def explain_exit(command: Command, code: int) -> str | None:
     if code == 123 and command.program in ("xargs grep", "xargs rg"):
         return "no match"
     return None
+
+
+def may_search(line: str) -> bool:
+    """Whether the line is worth taking apart to ask if silence means that nothing was found."""
+    return contains_any(line, _MAY_SEARCH)
 
 
 def expects_output(command: Command) -> bool:

@@ -33,6 +33,7 @@ _RUNNING = re.compile(r"^Process running with session ID", re.MULTILINE)
 _FAILED_WORDS = frozenset({"error", "failed", "failure"})
 _REASONS = frozenset({"message", "detail", "reason", "error_message", "description"})
 _END_CHARS = 500
+_TAIL_KEYS = ('"exit', '"returncode"', '"error"')
 _EXIT_KEYS = ("exit_code", "exitCode", "returncode")
 _TELLING_KEYS = frozenset(
     {*_EXIT_KEYS, "metadata", "error", "success", "ok", "isError", "is_error"}
@@ -232,6 +233,8 @@ def _fields_at_ends(head: str, tail: str) -> dict[str, Any]:
         data[first["key"]] = _plain_value(first["value"])
     tail = tail[: tail.rfind("}") + 1]  # a harness may append a warning behind the object
     tail = tail[-_END_CHARS:]
+    if not contains_any(tail, _TAIL_KEYS):
+        return data
     for found in _TAIL_FIELD.finditer(tail):
         data.setdefault("output", _unescape(tail[: found.start()]))
         key, behind = found["key"], tail[found.end() :]

@@ -59,11 +59,14 @@ def kind_of(tool: str) -> ToolKind:
 
 def command_of(arguments: Mapping[str, Any]) -> str:
     """The command line among a shell tool's arguments; empty where there is none."""
+    usual = arguments.get("command")
+    if type(usual) is str:
+        return usual
     for key in _COMMAND_KEYS:
         value = arguments.get(key)
-        if isinstance(value, str):
+        if type(value) is str:
             return value
-        if isinstance(value, list) and value and isinstance(value[-1], str):
+        if value and isinstance(value, list) and isinstance(value[-1], str):
             # ["bash", "-lc", "make test"]: the last word is the script; else it is an argv.
             is_script = len(value) == 3 and str(value[1]).startswith("-") and "c" in str(value[1])
             return value[-1] if is_script else " ".join(str(word) for word in value)

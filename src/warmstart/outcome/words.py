@@ -12,7 +12,7 @@ from warmstart.model import Certainty, Outcome, Status
 from warmstart.outcome.case import Case
 from warmstart.outcome.complaints import find_complaint, find_own_complaint
 from warmstart.outcome.phrases import contains_any
-from warmstart.outcome.shell import expects_output
+from warmstart.outcome.shell import expects_output, may_search
 from warmstart.outcome.tools import ToolKind
 
 _TEXTUAL = Certainty.TEXTUAL
@@ -92,7 +92,9 @@ _CITATION = re.compile(r"\S+:\d+[:-]|\s*\d+[\t:→|]")
 
 def silent_search(case: Case) -> Outcome | None:
     """A search that printed nothing found nothing, and exited 1 saying so."""
-    if len(case.tail) > 200 or case.output.final or not expects_output(case.command):
+    if len(case.tail) > 200 or not may_search(case.line):
+        return None
+    if case.output.final or not expects_output(case.command):
         return None
     reason = "not installed" if case.command.program == "which" else "no match"
     return case.end(Status.OK, "silent_search", _TEXTUAL, exit_code=1, reason=reason)
