@@ -81,9 +81,13 @@ class SessionFacts:
     """``origin:native_id``."""
     origin: str
     agent: str
+    agent_version: str | None = None
     model: str | None = None
     title: str | None = None
+    opening: str = ""
+    """The user's first words, cut; what a listing shows where there is no title."""
     project: str | None = None
+    git_branch: str | None = None
     started_at: float | None = None
     ended_at: float | None = None
     end_reason: str | None = None

@@ -101,7 +101,7 @@ def find_plain_outcome(tool: str, line: str, text: str, origin: str) -> Outcome 
     if code != 0:
         return None
     masked = is_masked(line)
-    if masked and ("$?" in line or not (is_plain_output(text) or hides_nothing(text))):
+    if masked and ("$?" in line or not hides_nothing(text)):
         return None
     return _EXIT_ZERO[evidence, masked]
 
@@ -126,6 +126,8 @@ def is_plain_output(text: str) -> bool:
 
 def hides_nothing(text: str) -> bool:
     """Whether no rule that may overrule a zero speaks of what a command printed."""
+    if is_plain_output(text):
+        return True
     if len(text) <= TAIL_CHARS:
         return not speaks_of_failure(Output(text, text, is_short=True))
     return not speaks_of_failure(Output(text[:HEAD_CHARS], text[-TAIL_CHARS:], is_short=False))

@@ -35,7 +35,8 @@ def open_database(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         with closing(_connect(plain)) as connection:
             yield connection
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        # A damaged file can make SQLite's own complaint text that is no UTF-8.
         hint = "close the program that is using it, or try again" if _is_busy(error) else None
         raise SourceError(f"cannot read {str(path)!r}: {error}", path=path, hint=hint) from error
 
@@ -52,7 +53,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.text_factory = lambda data: data.decode("utf-8", "replace")
         connection.execute("PRAGMA query_only = 1")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeDecodeError):
         connection.close()
         raise
     return connection
@@ -71,7 +72,7 @@ def _wal_of(path: Path) -> Path:
     return path.with_name(path.name + "-wal")
 
 
-def _is_busy(error: sqlite3.Error) -> bool:
+def _is_busy(error: Exception) -> bool:
     return "locked" in str(error) or "busy" in str(error)
 
 

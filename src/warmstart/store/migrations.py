@@ -96,11 +96,40 @@ M003_WORDS_POSTGRESQL = (
         )) STORED""",
     "CREATE INDEX messages_by_word ON messages USING gin (words)",
 )
+M004_TEMPLATES_AND_STARTS = (
+    # One row per version; the contents are files, and their ids are the hashes of those.
+    """CREATE TABLE templates (
+        name TEXT NOT NULL, version {integer} NOT NULL, template_id TEXT NOT NULL,
+        state TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '',
+        current {integer} NOT NULL DEFAULT 0, created_at {real} NOT NULL,
+        changed_at {real} NOT NULL, settled_before {integer} NOT NULL DEFAULT 0,
+        summary TEXT NOT NULL, PRIMARY KEY (name, version))""",
+    "CREATE UNIQUE INDEX templates_by_id ON templates (template_id)",
+    # Counts, so that a listing does not go through every start there ever was.
+    """CREATE TABLE template_records (
+        template_id TEXT NOT NULL, model TEXT NOT NULL, arm TEXT NOT NULL,
+        uses {integer} NOT NULL DEFAULT 0, successes {integer} NOT NULL DEFAULT 0,
+        failures {integer} NOT NULL DEFAULT 0, calls {integer} NOT NULL DEFAULT 0,
+        errors {integer} NOT NULL DEFAULT 0, PRIMARY KEY (template_id, model, arm))""",
+    """CREATE TABLE template_verdicts (
+        id {serial}, template_id TEXT NOT NULL, model TEXT NOT NULL, text TEXT NOT NULL,
+        numbers TEXT NOT NULL, decided_at {real} NOT NULL)""",
+    "CREATE INDEX verdicts_by_template ON template_verdicts (template_id)",
+    """CREATE TABLE starts (
+        id {serial}, agent TEXT NOT NULL, model TEXT, template TEXT, template_id TEXT,
+        version {integer}, arm TEXT NOT NULL, form TEXT NOT NULL, message_hash TEXT NOT NULL,
+        started_at {real} NOT NULL, cwd TEXT, native_id TEXT, session_id TEXT,
+        calls {integer}, errors {integer}, success {integer}, settled_at {real})""",
+    "CREATE INDEX starts_unsettled ON starts (started_at) WHERE settled_at IS NULL",
+    "CREATE INDEX starts_by_template ON starts (template_id)",
+    "CREATE UNIQUE INDEX starts_by_session ON starts (session_id) WHERE session_id IS NOT NULL",
+)
 MIGRATIONS = (
     Migration(1, "m001_sessions_and_messages", M001_SESSIONS_AND_MESSAGES),
     Migration(2, "m002_routes", M002_ROUTES),
     Migration(3, "m003_words", M003_WORDS_SQLITE, Dialect.SQLITE),
     Migration(3, "m003_words", M003_WORDS_POSTGRESQL, Dialect.POSTGRESQL),
+    Migration(4, "m004_templates_and_starts", M004_TEMPLATES_AND_STARTS),
 )
 
 

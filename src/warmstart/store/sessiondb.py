@@ -26,6 +26,8 @@ from warmstart.store.routes import Routes
 from warmstart.store.search import Search, catch_up, drop_index
 from warmstart.store.sessions import SessionFields, Sessions
 from warmstart.store.sqlite_backend import SQLiteBackend
+from warmstart.store.starts import Starts
+from warmstart.store.templates import Templates
 from warmstart.store.titles import Titles
 from warmstart.store.transfer import Transfer
 from warmstart.store.verify import Verify
@@ -34,7 +36,9 @@ POSTGRESQL_SCHEMES = ("postgresql://", "postgres://")
 META_PREFIX = "user:"
 
 
-class SessionDB(Conversations, Transfer, Sessions, Listing, Titles, Search, Routes, Verify):
+class SessionDB(
+    Conversations, Transfer, Sessions, Listing, Titles, Search, Routes, Templates, Starts, Verify
+):
     """Sessions and their messages, in one SQLite file or one PostgreSQL schema."""
 
     def __init__(

@@ -26,11 +26,12 @@ from warmstart.sources.fields import (
 from warmstart.sources.files import is_json, parse_json
 from warmstart.sources.log import ReadLog
 from warmstart.sources.sqlite import select_known
+from warmstart.store.marks import WARMUP_MARK, read_mark
 
 COLUMNS = (
     "id", "role", "content", "tool_call_id", "tool_calls", "tool_name", "timestamp", "reasoning",
     "reasoning_content", "reasoning_details", "observed", "active", "compacted",
-    "_compressed_summary", "display_kind",
+    "_compressed_summary", "display_kind", "effect_disposition",
 )  # fmt: skip
 ROLES = {
     "user": Role.USER,
@@ -80,8 +81,13 @@ def _read_row(row: dict[str, Any], path: Path, log: ReadLog) -> Iterator[Message
         return
     text = decode_content(row["content"])
     if role is Role.TOOL:
+        mark = read_mark(row["effect_disposition"])
         result = Result(
-            text=text, call_id=as_id(row["tool_call_id"]), tool=as_text(row["tool_name"])
+            text=text,
+            call_id=as_id(row["tool_call_id"]),
+            tool=as_text(row["tool_name"]),
+            is_error=mark.is_error,
+            exit_code=mark.exit_code,
         )
         yield _message(row, role, results=(result,))
     elif role is Role.ASSISTANT:
@@ -125,6 +131,8 @@ def _reasoning(row: dict[str, Any]) -> str:
 
 
 def _kind(row: dict[str, Any], role: Role, text: str) -> Kind:
+    if row["effect_disposition"] == WARMUP_MARK:
+        return Kind.WARMUP
     if role not in (Role.USER, Role.ASSISTANT):
         return Kind.TURN
     if as_int(row["_compressed_summary"]) or is_summary(text):

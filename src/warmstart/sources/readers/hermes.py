@@ -180,6 +180,7 @@ def _system_prompt(row: Mapping[str, Any]) -> list[Message]:
 
 
 def _session_fields(row: Mapping[str, Any]) -> dict[str, Any]:
+    config = _config(row)
     return {
         "model": as_text(row.get("model")),
         "title": as_text(row.get("title")),
@@ -190,7 +191,15 @@ def _session_fields(row: Mapping[str, Any]) -> dict[str, Any]:
         "end_reason": as_text(row.get("end_reason")),
         "tokens": parse_tokens(row, TOKENS),
         "cost_usd": _cost(row),
+        # Runs of an experiment name their task and how it went; see runners/sessions.py.
+        "task": as_text(config.get("_task")),
+        "reward": as_float(config.get("_reward")),
     }
+
+
+def _config(row: Mapping[str, Any]) -> dict[str, Any]:
+    text = as_text(row.get("model_config")) or "{}"
+    return as_dict(parse_json(text.encode("utf-8", "replace")))
 
 
 def _cost(row: Mapping[str, Any]) -> float | None:
@@ -204,7 +213,7 @@ def _cost(row: Mapping[str, Any]) -> float | None:
 
 def _find_parent(row: Mapping[str, Any], parent: Mapping[str, Any]) -> Parent | None:
     """The parent and why: the child's own marks first, then how the parent ended."""
-    config = as_dict(parse_json((as_text(row.get("model_config")) or "{}").encode()))
+    config = _config(row)
     delegated = as_id(config.get("_delegate_from"))
     branched = as_id(config.get("_branched_from"))
     parent_id = as_id(row.get("parent_session_id")) or delegated or branched
