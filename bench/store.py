@@ -7,9 +7,10 @@ Append: one message per transaction into ours and into bare sqlite3 doing the sa
 tables and indexes, BEGIN IMMEDIATE, insert, counter update), alternating in one run, at equal
 ``synchronous``. Seed: one touch of a session and one append at 10,000 sessions, ours and the seed
 store's (``--seed`` is the path of seed_store.py; left out without it). Index: the keys of four
-writers, and a touch at 10 and at 100,000 keys. Writers: processes on one
-store for some seconds. Kills: kill -9 in mid-write. ``--postgresql`` does these two on a server
-too, restarted while the writers write. ``--seconds 30 --kills 40`` is the full run.
+writers, and ``get_or_create_session`` of random keys at 10 and at 100,000 keys, turn by turn.
+Writers: processes on one store for some seconds. Kills: kill -9 in mid-write. ``--postgresql`` does
+these two on a server too, restarted while the writers write. ``--seconds 30 --kills 40`` is the
+full run.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from warmstart.gateway import GatewayConfig, Platform, SessionSource, SessionStore
 from warmstart.store import SessionDB, StoreBusyError
 from warmstart.store.encoding import BORN_COLUMNS
 
@@ -154,22 +156,36 @@ def measure_seed(folder: Path, path: Path, touches: int) -> dict[str, Any]:
     return figures
 
 
+def open_gateway(folder: Path, durability: Any, keys: int) -> SessionStore:
+    """A gateway whose index already has so many keys."""
+    folder.mkdir(parents=True)
+    db = SessionDB(folder / "state.db", durability=durability)
+    store = SessionStore(folder, GatewayConfig(), db=db)
+    entries = (store._make_entry(store._generate_session_key(one), one, None, None)  # noqa: SLF001
+               for one in map(source_of, range(keys)))  # fmt: skip
+
+    def fill() -> None:
+        for entry in entries:
+            store._entries[entry.session_key] = entry  # noqa: SLF001 - only to set the stage
+
+    db._backend.write(fill)  # noqa: SLF001 - one transaction, for the same reason
+    return store
+
+
+def source_of(number: int) -> SessionSource:
+    return SessionSource(platform=Platform.TELEGRAM, chat_id=str(number), chat_type="group")
+
+
 def touch_ours(folder: Path, durability: Any, chosen: list[int]) -> float:
-    with SessionDB(folder / f"touch-{durability}.db", durability=durability) as db:
+    store = open_gateway(folder / f"touch-{durability}", durability, SESSIONS)
 
-        def fill() -> None:
-            for number in range(SESSIONS):
-                db.create_session(f"s{number}", "telegram")
-                db.put_route("main", f"k{number}", {"session_id": f"s{number}", "updated_at": 0.0})
+    def touch(number: int) -> None:
+        entry = store.get_or_create_session(source_of(number))
+        store.append_to_transcript(entry.session_id, {"role": "user", "content": TEXT})
 
-        db._backend.write(fill)  # noqa: SLF001 - one transaction, only to set the stage
-
-        def touch(number: int) -> None:
-            entry = db.get_route("main", f"k{number}") or {}
-            db.put_route("main", f"k{number}", {**entry, "updated_at": time.time()})
-            db.append_message(entry["session_id"], "user", TEXT)
-
-        return statistics.median(timed(lambda n=number: touch(n)) for number in chosen)  # type: ignore[misc]
+    for number in chosen:  # the first message makes the session's row and file
+        touch(number)
+    return statistics.median(timed(lambda n=number: touch(n)) for number in chosen)  # type: ignore[misc]
 
 
 def run_writer(address: str, name: str, seconds: float) -> None:
@@ -241,26 +257,22 @@ def measure_index(folder: Path) -> dict[str, Any]:
         process.wait()
     with SessionDB(address) as db:
         kept = db.count_routes("main")
-        small = measure_touch(db, 0, 10)
-        large = measure_touch(db, 10, 100_000)
+    small, large = measure_flatness(folder)
     return {"keys_put": 4 * KEYS_PER_WRITER, "keys_kept": kept, "touch_us_at_10": round(small, 1),
             "touch_us_at_100000": round(large, 1), "ratio": round(large / small, 2)}  # fmt: skip
 
 
-def measure_touch(db: SessionDB, start: int, end: int) -> float:
-    def fill() -> None:
-        for number in range(start, end):
-            db.put_route("flat", f"k{number}", {"session_id": f"s{number}", "updated_at": 0.0})
-
-    db._backend.write(fill)  # noqa: SLF001 - one transaction, only to set the stage
-
-    def touch(number: int) -> None:
-        entry = db.get_route("flat", f"k{number}") or {}
-        db.put_route("flat", f"k{number}", {**entry, "updated_at": time.time()})
-
+def measure_flatness(folder: Path) -> tuple[float, float]:
+    """``get_or_create_session`` of random keys at 10 and at 100,000 keys, turn by turn."""
+    sizes = (10, 100_000)
+    stores = [open_gateway(folder / f"flat-{size}", "normal", size) for size in sizes]
     chance = random.Random(3)  # noqa: S311 - a fixed choice
-    chosen = [chance.randrange(end) for _ in range(3000)]
-    return statistics.median(timed(lambda n=number: touch(n)) for number in chosen)  # type: ignore[misc]
+    times: tuple[list[float], list[float]] = ([], [])
+    for _ in range(3000):
+        for store, size, found in zip(stores, sizes, times, strict=True):
+            source = source_of(chance.randrange(size))
+            found.append(timed(lambda s=store, o=source: s.get_or_create_session(o)))  # type: ignore[misc]
+    return statistics.median(times[0]), statistics.median(times[1])
 
 
 def run_kills(address: str, kills: int) -> dict[str, Any]:

@@ -54,3 +54,18 @@ def test_a_key_that_cannot_be_indexed_is_refused(db: SessionDB) -> None:
     for key in ("", "x" * 513, "nul\0", "\ud800"):
         with pytest.raises(MessageError):
             db.put_route("main", key, {})
+
+
+def test_only_the_first_of_two_swaps_is_done(db: SessionDB) -> None:
+    assert db.swap_route("main", "k", None, {"session_id": "s1"})
+    assert not db.swap_route("main", "k", None, {"session_id": "s2"})
+    assert db.swap_route("main", "k", {"session_id": "s1"}, {"session_id": "s3"})
+    assert not db.swap_route("main", "k", {"session_id": "s1"}, {"session_id": "s4"})
+    assert db.find_route("main", "s3") is not None
+
+
+def test_an_entry_written_in_another_spacing_is_still_the_same(db: SessionDB) -> None:
+    db.put_route("main", "k", {"session_id": "s1", "n": 1})
+    sql = "UPDATE routes SET entry = ? WHERE session_key = 'k'"
+    db._backend.write(lambda: db._backend.execute(sql, ('{"n":1,"session_id":"s1"}',)))
+    assert db.swap_route("main", "k", {"session_id": "s1", "n": 1}, {"session_id": "s2"})

@@ -2,8 +2,10 @@
 
 Each session is flushed once. That it was is kept in its entry, so a restart flushes nothing twice;
 a flush that raises is tried again on later rounds, three times in all, and never stops the others.
-A watcher that dies between a flush and its note flushes that one session again: a flush callback
-must bear that. Nothing is ended here: the next message does that, and tells the person why.
+Several watchers may look at one database: a session is claimed before it is flushed. A watcher that
+dies between a flush and its note leaves that one session to be flushed again once its claim is
+over: a flush callback must bear that. Nothing is ended here: the next message does that, and tells
+the person why.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from warmstart.gateway.routes import SessionRoutes
 
 INTERVAL_SECONDS = 300.0
 MAX_ATTEMPTS = 3
+CLAIM_SECONDS = 600.0
+"""How long a flush may take before another watcher takes it for dead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +56,8 @@ class ExpiryWatcher:
         flushed: list[str] = []
         failed: list[str] = []
         for entry in self.find_expired():
+            if not self.store.claim_flush(entry, CLAIM_SECONDS):
+                continue
             with Guard(f"the flush of session {entry.session_id!r}") as guard:
                 self.flush(entry)
             self.store.mark_flushed(entry, failed=guard.error is not None)

@@ -22,6 +22,8 @@ from warmstart.store import SessionDB
 
 MAX_HELD = 1024
 """Entries kept in memory so that their holders and the index share one object."""
+CLAIM_SUFFIX = "/flush"
+"""Claims stand in the same table, in a scope of their own beside the entries."""
 _UNSET = (None, False, 0)
 logger = logging.getLogger(__name__)
 
@@ -40,9 +42,12 @@ class RouteIndex(MutableMapping[str, SessionEntry]):
         self._scope = scope
         self._aware = aware
         self._held: OrderedDict[str, _Held] = OrderedDict()
+        self._last: tuple[str, dict[str, Any] | None] = ("", None)
+        """The key read last and its row, which may be one that no entry can be made of."""
 
     def __getitem__(self, session_key: str) -> SessionEntry:
         stored = self._db.get_route(self._scope, session_key)
+        self._last = (session_key, stored)
         entry = None if stored is None else self._read(session_key, stored)
         if stored is None or entry is None:
             self._held.pop(session_key, None)
@@ -54,6 +59,31 @@ class RouteIndex(MutableMapping[str, SessionEntry]):
         stored = encode_entry(entry)
         self._db.put_route(self._scope, session_key, stored)
         self._hold(session_key, stored, entry)
+
+    def swap(self, session_key: str, entry: SessionEntry) -> bool:
+        """Set the entry of the key read last, unless another process wrote the row since."""
+        key, known = self._last
+        if key != session_key:
+            known = self._db.get_route(self._scope, session_key)
+        stored = encode_entry(entry)
+        if not self._db.swap_route(self._scope, session_key, known, stored):
+            return False
+        self._hold(session_key, stored, entry)
+        return True
+
+    def claim(self, entry: SessionEntry, until: float, now: float) -> bool:
+        """Take the flushing of a session for oneself until a moment; whether nobody else has it."""
+        scope = f"{self._scope}{CLAIM_SUFFIX}"
+        current = self._db.get_route(scope, entry.session_key)
+        is_same = current is not None and current.get("session_id") == entry.session_id
+        if current is not None and is_same and current.get("until", 0) > now:
+            return False
+        wanted = {"session_id": entry.session_id, "until": until}
+        return self._db.swap_route(scope, entry.session_key, current, wanted)
+
+    def release(self, entry: SessionEntry) -> None:
+        """Let others flush a session again."""
+        self._db.delete_route(f"{self._scope}{CLAIM_SUFFIX}", entry.session_key)
 
     def __delitem__(self, session_key: str) -> None:
         self._held.pop(session_key, None)

@@ -108,14 +108,38 @@ class SessionRoutes:
             self._entries[entry.session_key] = entry
             self._mirror()
 
+    def _swap_entry(self, entry: SessionEntry) -> bool:
+        """Store an entry that was just read and changed; False if another process was faster."""
+        if not self._entries.swap(entry.session_key, entry):
+            return False
+        self._mirror()
+        return True
+
+    def claim_flush(self, entry: SessionEntry, seconds: float) -> bool:
+        """Whether this process may flush a session now: no other does, and none has."""
+        now = to_utc(self._now()).timestamp()
+        with self._lock:
+            if not self._entries.claim(entry, now + seconds, now):
+                return False
+            current = self._entries.get(entry.session_key)
+            is_open = current is not None and current.session_id == entry.session_id
+            if current is None or not is_open or current.expiry_finalized:
+                self._entries.release(entry)
+                return False
+            return True
+
     def mark_flushed(self, entry: SessionEntry, *, failed: bool = False) -> None:
         """Note that a session was flushed, or that it failed; nothing if its key has moved on."""
         with self._lock:
-            current = self._entries.get(entry.session_key)
-            if current is not None and current.session_id == entry.session_id:
+            while True:
+                current = self._entries.get(entry.session_key)
+                if current is None or current.session_id != entry.session_id:
+                    break
                 current.expiry_finalized = not failed
                 current.flush_attempts += failed
-                self.save_entry(current)
+                if self._swap_entry(current):
+                    break
+            self._entries.release(entry)
 
     def prune_old_entries(self, max_age_days: int) -> int:
         """Forget keys that nobody used for so long; transcripts stay. Says how many."""

@@ -60,11 +60,16 @@ class SessionStore(SessionTranscripts):
         with self._lock:
             self._ensure_loaded()
             session_key = self._generate_session_key(source)
-            old = self._entries.get(session_key)
-            reason = self._should_reset(old, source) if old and not force_new else None
-            if old is not None and reason is None and not force_new:
-                return self._touch(old)
-            entry = self._start(session_key, source, old if reason else None, reason)
+            while True:
+                old = self._entries.get(session_key)
+                reason = self._should_reset(old, source) if old and not force_new else None
+                if old is not None and reason is None and not force_new:
+                    if self._swap_entry(self._count_activity(old)):
+                        return old
+                    continue
+                entry = self._make_entry(session_key, source, old if reason else None, reason)
+                if self._swap_entry(entry):
+                    break
             if old is not None:
                 self._end(old, reason or "session_reset")
         if old is not None and reason is not None and self._on_auto_reset is not None:
@@ -83,17 +88,19 @@ class SessionStore(SessionTranscripts):
     ) -> None:
         """Add what a turn used; an unknown key is left alone."""
         with self._lock:
-            entry = self.find_entry(session_key)
-            if entry is None:
-                return
-            entry.input_tokens += input_tokens
-            entry.output_tokens += output_tokens
-            entry.cache_read_tokens += cache_read_tokens
-            entry.cache_write_tokens += cache_write_tokens
-            entry.total_tokens = entry.input_tokens + entry.output_tokens
-            if last_prompt_tokens is not None:
-                entry.last_prompt_tokens = last_prompt_tokens
-            self._touch(entry)
+            while True:
+                entry = self.find_entry(session_key)
+                if entry is None:
+                    return
+                entry.input_tokens += input_tokens
+                entry.output_tokens += output_tokens
+                entry.cache_read_tokens += cache_read_tokens
+                entry.cache_write_tokens += cache_write_tokens
+                entry.total_tokens = entry.input_tokens + entry.output_tokens
+                if last_prompt_tokens is not None:
+                    entry.last_prompt_tokens = last_prompt_tokens
+                if self._swap_entry(self._count_activity(entry)):
+                    break
         if self._db is not None and (input_tokens or output_tokens):
             self._db.update_token_counts(
                 entry.session_id,
@@ -142,7 +149,7 @@ class SessionStore(SessionTranscripts):
             self.save_entry(entry)
             return True
 
-    def _start(
+    def _make_entry(
         self,
         session_key: str,
         source: SessionSource,
@@ -151,7 +158,7 @@ class SessionStore(SessionTranscripts):
     ) -> SessionEntry:
         """A new session, in place of one that expired for a reason or of none."""
         now = self._now()
-        entry = SessionEntry(
+        return SessionEntry(
             session_key=session_key,
             session_id=self._make_id(now),
             created_at=now,
@@ -164,8 +171,6 @@ class SessionStore(SessionTranscripts):
             auto_reset_reason=reason,
             reset_had_activity=expired is not None and self._had_activity(expired),
         )
-        self.save_entry(entry)
-        return entry
 
     def _lead(self, old: SessionEntry, session_id: str, display_name: str | None) -> SessionEntry:
         """The same key and origin, another session."""
@@ -183,12 +188,11 @@ class SessionStore(SessionTranscripts):
         self.save_entry(entry)
         return entry
 
-    def _touch(self, entry: SessionEntry) -> SessionEntry:
-        """Count as activity: what is said from now on has not been flushed."""
+    def _count_activity(self, entry: SessionEntry) -> SessionEntry:
+        """What is said from now on has not been flushed."""
         entry.updated_at = self._now()
         entry.expiry_finalized = False
         entry.flush_attempts = 0
-        self.save_entry(entry)
         return entry
 
     def _end(self, entry: SessionEntry, reason: str) -> None:

@@ -268,6 +268,7 @@ MASKED_WORDS = (
 """One of these stands near the end of every output that a masked rule would speak of."""
 _MASKED_RULES = tuple(rule for rule in _RULES if rule.if_masked)
 _NEAR_CHARS = 400
+_COMMIT = "commit"
 _NAME_CHARS = 60
 """A line that a program signs has its name within these."""
 _BY_SHELL = frozenset({"shell_refuses", "shell_complains"})
@@ -335,21 +336,26 @@ def find_own_complaint(case: Case) -> bool:
     Such a line means a non-zero exit even where other output follows: ``ls``, ``cat``, ``rg`` and
     the rest report what they could not do and go on.
     """
-    if not case.line:
-        return False
-    if ": " not in case.tail and ": " not in case.head and "commit" not in case.tail:
+    if not case.line or (
+        ": " not in case.tail and ": " not in case.head and _COMMIT not in case.tail
+    ):
         return False
     output = case.output
-    last = [line for line in output.last_lines if ": " in line[:_NAME_CHARS] or "commit" in line]
-    first = [line for line in output.first_lines if ": " in line[:_NAME_CHARS]]
+    last = list(filter(_may_sign, output.last_lines))
+    first = list(filter(_may_sign, output.first_lines))
     if not last and not first:
         return False
     # Only when a line may be a complaint is it worth taking the command line apart.
     openings = _counted_openings(case)
-    near = [line for line in output.last_lines[-3:] if line in last]
-    if not case.command.sequence:
-        near = [*first, *last]
+    near = [*first, *last]
+    if case.command.sequence:
+        near = list(filter(_may_sign, output.last_lines[-3:]))
     return any(line.startswith(openings) and not _HARMLESS.search(line) for line in near)
+
+
+def _may_sign(line: str) -> bool:
+    """Whether a program may have signed a line with its name."""
+    return ": " in line[:_NAME_CHARS] or _COMMIT in line
 
 
 def _counted_openings(case: Case) -> tuple[str, ...]:

@@ -14,11 +14,17 @@ from typing import Any
 from warmstart.store.encoding import check_id, encode_json
 from warmstart.store.part import Part, find_one
 
+_Row = tuple[str, str, str | None, str, float]
+"""Scope, key, session id, entry, time."""
 PAGE = 500
 MAX_KEY_LENGTH = 512
 PUT = """INSERT INTO routes (scope, session_key, session_id, entry, updated_at)
     VALUES (?, ?, ?, ?, ?) ON CONFLICT (scope, session_key) DO UPDATE SET
     session_id = excluded.session_id, entry = excluded.entry, updated_at = excluded.updated_at"""
+ADD = """INSERT INTO routes (scope, session_key, session_id, entry, updated_at)
+    VALUES (?, ?, ?, ?, ?) ON CONFLICT (scope, session_key) DO NOTHING"""
+SWAP = """UPDATE routes SET session_id = ?, entry = ?, updated_at = ?
+    WHERE scope = ? AND session_key = ? AND entry = ?"""
 
 
 class Routes(Part):
@@ -26,16 +32,39 @@ class Routes(Part):
 
     def put_route(self, scope: str, session_key: str, entry: Mapping[str, Any]) -> None:
         """Set the entry of a key."""
-        session_id = entry.get("session_id")
-        values = (
-            check_id(scope, "scope"),
-            check_id(session_key, "session key", MAX_KEY_LENGTH),
-            None if session_id is None else check_id(session_id),
-            encode_json(dict(entry)),
-            time.time(),
-        )
+        values = _row_of(scope, session_key, entry)
         # The message that follows makes it durable too; a touch alone may be lost with the power.
         self._backend.write(lambda: self._backend.execute(PUT, values), durable=False)
+
+    def swap_route(
+        self,
+        scope: str,
+        session_key: str,
+        known: Mapping[str, Any] | None,
+        entry: Mapping[str, Any],
+    ) -> bool:
+        """Set the entry of a key that still has the ``known`` one (None: has none); whether it did.
+
+        Of several processes that try at once, exactly one is told that it did.
+        """
+        row = _row_of(scope, session_key, entry)
+        if known is None:
+            work = lambda: self._backend.execute(ADD, row)  # noqa: E731
+        else:
+            work = lambda: self._swap(row, known)  # noqa: E731
+        return bool(self._backend.write(work, durable=False))
+
+    def _swap(self, row: _Row, known: Mapping[str, Any]) -> int:
+        """How many rows still had the known entry, however its text was written."""
+        where, values = row[:2], row[2:]
+        changed = self._backend.execute(SWAP, (*values, *where, encode_json(dict(known))))
+        if changed:
+            return changed
+        sql = "SELECT entry FROM routes WHERE scope = ? AND session_key = ?"
+        found = find_one(self._backend, sql, *where)
+        if found is None or json.loads(found["entry"]) != known:
+            return 0
+        return self._backend.execute(SWAP, (*values, *where, found["entry"]))
 
     def get_route(self, scope: str, session_key: str) -> dict[str, Any] | None:
         """The entry of a key, or None."""
@@ -75,3 +104,14 @@ class Routes(Part):
         """How many keys the scope has."""
         rows = self._backend.query("SELECT count(*) AS n FROM routes WHERE scope = ?", (scope,))
         return int(rows[0]["n"])
+
+
+def _row_of(scope: str, session_key: str, entry: Mapping[str, Any]) -> _Row:
+    session_id = entry.get("session_id")
+    return (
+        check_id(scope, "scope"),
+        check_id(session_key, "session key", MAX_KEY_LENGTH),
+        None if session_id is None else check_id(session_id),
+        encode_json(dict(entry)),
+        time.time(),
+    )
