@@ -11,6 +11,8 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import orjson
+
 from warmstart.store.encoding import check_id, encode_json
 from warmstart.store.part import Part, find_one
 
@@ -21,10 +23,14 @@ MAX_KEY_LENGTH = 512
 PUT = """INSERT INTO routes (scope, session_key, session_id, entry, updated_at)
     VALUES (?, ?, ?, ?, ?) ON CONFLICT (scope, session_key) DO UPDATE SET
     session_id = excluded.session_id, entry = excluded.entry, updated_at = excluded.updated_at"""
+GET = "SELECT entry FROM routes WHERE scope = ? AND session_key = ?"
 ADD = """INSERT INTO routes (scope, session_key, session_id, entry, updated_at)
     VALUES (?, ?, ?, ?, ?) ON CONFLICT (scope, session_key) DO NOTHING"""
-SWAP = """UPDATE routes SET session_id = ?, entry = ?, updated_at = ?
+LEAD = """UPDATE routes SET session_id = ?, entry = ?, updated_at = ?
     WHERE scope = ? AND session_key = ? AND entry = ?"""
+TOUCH = """UPDATE routes SET entry = ?, updated_at = ?
+    WHERE scope = ? AND session_key = ? AND entry = ?"""
+"""The same for an entry that still leads to its session: the index of sessions is left alone."""
 
 
 class Routes(Part):
@@ -56,21 +62,21 @@ class Routes(Part):
 
     def _swap(self, row: _Row, known: Mapping[str, Any]) -> int:
         """How many rows still had the known entry, however its text was written."""
-        where, values = row[:2], row[2:]
-        changed = self._backend.execute(SWAP, (*values, *where, encode_json(dict(known))))
+        where = row[:2]
+        stays = known.get("session_id") == row[2]
+        sql, values = (TOUCH, row[3:]) if stays else (LEAD, row[2:])
+        changed = self._backend.execute(sql, (*values, *where, encode_json(dict(known))))
         if changed:
             return changed
-        sql = "SELECT entry FROM routes WHERE scope = ? AND session_key = ?"
-        found = find_one(self._backend, sql, *where)
-        if found is None or json.loads(found["entry"]) != known:
+        found = find_one(self._backend, GET, *where)
+        if found is None or _decode(found["entry"]) != known:
             return 0
-        return self._backend.execute(SWAP, (*values, *where, found["entry"]))
+        return self._backend.execute(sql, (*values, *where, found["entry"]))
 
     def get_route(self, scope: str, session_key: str) -> dict[str, Any] | None:
         """The entry of a key, or None."""
-        sql = "SELECT entry FROM routes WHERE scope = ? AND session_key = ?"
-        row = find_one(self._backend, sql, scope, session_key)
-        return json.loads(row["entry"]) if row else None
+        row = find_one(self._backend, GET, scope, session_key)
+        return _decode(row["entry"]) if row else None
 
     def find_route(self, scope: str, session_id: str) -> tuple[str, dict[str, Any]] | None:
         """The key and entry that lead to a session, or None."""
@@ -80,7 +86,7 @@ class Routes(Part):
             " ORDER BY updated_at DESC LIMIT 1",
             scope, session_id,
         )  # fmt: skip
-        return (row["session_key"], json.loads(row["entry"])) if row else None
+        return (row["session_key"], _decode(row["entry"])) if row else None
 
     def list_routes(self, scope: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Every key with its entry, in the order of the keys, a page at a time."""
@@ -91,7 +97,7 @@ class Routes(Part):
             (scope, after, PAGE),
         ):
             for row in rows:
-                yield row["session_key"], json.loads(row["entry"])
+                yield row["session_key"], _decode(row["entry"])
             after = rows[-1]["session_key"]
 
     def delete_route(self, scope: str, session_key: str) -> bool:
@@ -104,6 +110,13 @@ class Routes(Part):
         """How many keys the scope has."""
         rows = self._backend.query("SELECT count(*) AS n FROM routes WHERE scope = ?", (scope,))
         return int(rows[0]["n"])
+
+
+def _decode(text: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:  # lone surrogates, which only the slower decoder reads
+        return json.loads(text)
 
 
 def _row_of(scope: str, session_key: str, entry: Mapping[str, Any]) -> _Row:

@@ -23,6 +23,8 @@ from warmstart.store.backend import Dialect, Options, Row, T, Value
 from warmstart.store.errors import StoreBusyError, StoreError
 from warmstart.store.holders import find_writer
 
+MAX_CACHE_KB = 65_536
+"""Room for the index of 100,000 chats; only what is used is taken."""
 BUSY_TIMEOUT_SECONDS = 0.05
 MIN_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.001, 0.02
 BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
@@ -153,6 +155,7 @@ class SQLiteBackend:
         try:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute(f"PRAGMA cache_size = -{MAX_CACHE_KB}")
             connection.execute(f"PRAGMA synchronous = {self.options.durability}")
             connection.execute(f"PRAGMA busy_timeout = {int(BUSY_TIMEOUT_SECONDS * 1000)}")
         except sqlite3.Error:
