@@ -144,10 +144,18 @@ def test_a_backup_overwrites_nothing(file_db: SessionDB, tmp_path: Path) -> None
     assert (tmp_path / "taken").read_text() == "precious"
 
 
-def test_a_server_is_backed_up_with_its_own_tool(schema: str, tmp_path: Path) -> None:
-    with SessionDB.open(schema) as db, pytest.raises(UsageError) as caught:
-        db.backup(tmp_path / "copy.dump")
-    assert "pg_dump" in str(caught.value.hint)
+def test_a_server_is_backed_up_to_a_store_in_a_file(schema: str, tmp_path: Path) -> None:
+    with SessionDB.open(schema) as db:
+        db.append_to("s1", [{"role": "user", "content": "hi"}], "cli", model="m")
+        db.set_session_title("s1", "Greeting")
+        db.put_route("main", "k", {"session_id": "s1"})
+        with SessionDB(db.backup(tmp_path / "copy.db")) as copy:
+            assert [m["content"] for m in copy.get_messages("s1")] == ["hi"]
+            assert copy.get_session("s1")["title"] == "Greeting"
+            assert list(copy.iterate_routes()) == list(db.iterate_routes())
+        with pytest.raises(UsageError, match="no such folder"):
+            db.backup(tmp_path / "no" / "copy.db")
+    assert [path.name for path in tmp_path.glob("copy*")] == ["copy.db"]
 
 
 def test_only_a_file_has_a_file_connection(schema: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import orjson
@@ -99,6 +99,21 @@ class Routes(Part):
             for row in rows:
                 yield row["session_key"], _decode(row["entry"])
             after = rows[-1]["session_key"]
+
+    def iterate_routes(self) -> Iterator[tuple[str, str, dict[str, Any]]]:
+        """Scope, key and entry of every route there is."""
+        for row in self._backend.query("SELECT DISTINCT scope FROM routes ORDER BY scope"):
+            for session_key, entry in self.list_routes(row["scope"]):
+                yield row["scope"], session_key, entry
+
+    def take_routes(self, routes: Iterable[tuple[str, str, Mapping[str, Any]]]) -> None:
+        """Put many routes in one transaction."""
+
+        def work() -> None:
+            for scope, session_key, entry in routes:
+                self.put_route(scope, session_key, entry)
+
+        self._backend.write(work)
 
     def delete_route(self, scope: str, session_key: str) -> bool:
         """Forget a key; whether it was there."""

@@ -18,9 +18,10 @@ from warmstart.errors import UsageError
 from warmstart.home import STORE_FILE, find_home
 from warmstart.store.backend import Backend, Dialect, Options
 from warmstart.store.conversation import Conversations
+from warmstart.store.errors import StoreError
 from warmstart.store.listing import Listing
 from warmstart.store.messages import AppendResult
-from warmstart.store.migrations import check_version, migrate
+from warmstart.store.migrations import check_version, find_version, migrate
 from warmstart.store.part import read_meta, write_meta
 from warmstart.store.routes import Routes
 from warmstart.store.search import Search, catch_up, drop_index
@@ -72,6 +73,11 @@ class SessionDB(
         return self._backend.options.read_only
 
     @property
+    def schema_version(self) -> int:
+        """Which migrations it has had; a store opened for reading may be older than we are."""
+        return find_version(self._backend)
+
+    @property
     def _conn(self) -> sqlite3.Connection:
         """The raw connection, by the name that maintenance scripts for SQLite files expect."""
         if not isinstance(self._backend, SQLiteBackend):
@@ -116,13 +122,29 @@ class SessionDB(
         path = Path(target)
         if path.exists():
             raise UsageError(f"{str(path)!r} exists already", hint="name a new file")
-        if not isinstance(self._backend, SQLiteBackend):
-            raise UsageError(
-                f"{self._backend.location!r} cannot be copied to a file from here",
-                hint=f"pg_dump --format=custom --file={path} '{self._backend.location}'",
-            )
-        self._backend.backup(path)
+        if isinstance(self._backend, SQLiteBackend):
+            self._backend.backup(path)
+        else:
+            self._copy_rows(path)
         return path
+
+    def _copy_rows(self, path: Path) -> None:
+        """The sessions, messages and routes of a server, as a store in a file of its own."""
+        part = path.with_name(f"{path.name}.part")
+        if not path.parent.is_dir():
+            raise UsageError(f"no such folder: {str(path.parent)!r}", hint="create it first")
+        try:
+            with SessionDB(part) as copy:
+                report = copy.import_sessions(self.iterate_exports())
+                copy.take_routes(self.iterate_routes())
+            if report["errors"]:
+                raise StoreError(
+                    f"{len(report['errors'])} sessions could not be copied: {report['errors'][0]}",
+                    path=self._backend.location,
+                )
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Let go of the store; closing twice is nothing."""
