@@ -1,0 +1,165 @@
+"""What each action does: a request in, an answer out, through the workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from warmstart.errors import UsageError
+from warmstart.library import Listed
+from warmstart.mine.request import BuildRequest
+from warmstart.mine.rules import Rules
+from warmstart.model.selection import Selection
+from warmstart.model.template import TemplateState
+from warmstart.profile.document import to_document
+from warmstart.sources import READERS, ReadLog
+from warmstart.template import check_name
+from warmstart.tool.request import ToolRequest
+from warmstart.workspace import Workspace
+from warmstart.workspace.mining import mine_template
+from warmstart.workspace.profiling import (
+    CompactionRequest,
+    check_sessions,
+    compare_sides,
+    profile_one,
+)
+from warmstart.workspace.templates import find_spec, open_library, try_template
+from warmstart.workspace.warming import Occasion, prepare
+
+Answer = dict[str, Any]
+Action = Callable[[Workspace, ToolRequest], Answer]
+WARMUP_TOKENS = 1500
+_USABLE = (TemplateState.APPROVED, TemplateState.DRAFT)
+
+
+def build(workspace: Workspace, request: ToolRequest) -> Answer:
+    """Mine sessions into a draft."""
+    name, log = check_name(request.require("name")), ReadLog()
+    wanted = BuildRequest(
+        name=name,
+        description=request.description,
+        tags=request.tags,
+        max_sessions=request.max_sessions,
+        rules=Rules(min_messages=request.min_messages),
+    )
+    mined = mine_template(workspace, wanted, _select(request), log)
+    with open_library(workspace) as library:
+        saved = library.save(mined.template, state=TemplateState.DRAFT)
+    template = mined.template
+    return {
+        "template": {"name": saved.name, "version": saved.version, "state": str(saved.state)},
+        "is_new": saved.is_new,
+        "sessions": template.provenance.sessions,
+        "examples": len(template.examples),
+        "recoveries": len(template.recoveries),
+        "guidance": [line.text for line in template.guidance],
+        "left_out": dict(mined.plan.left_out) if mined.plan else {},
+        "skipped": sum(log.counts.values()),
+        "next": f"a person reviews it: warmstart template show {saved.name}",
+    }
+
+
+def list_templates(workspace: Workspace, request: ToolRequest) -> Answer:
+    """Every template with its record."""
+    del request
+    with open_library(workspace, read_only=True) as library:
+        return {"templates": [_describe(row) for row in library.list()]}
+
+
+def load(workspace: Workspace, request: ToolRequest) -> Answer:
+    """What a template would put in front of a session; nothing counts as a use."""
+    with open_library(workspace, read_only=True) as library:
+        stored = find_spec(library, request.require("name"))
+    if stored.state not in _USABLE:
+        raise UsageError(
+            f"the template {stored.name!r} is {stored.state}",
+            hint=f"a person looks at it first: warmstart template show {stored.name}",
+        )
+    tried = try_template(stored, request.message, budget=WARMUP_TOKENS, form="openai")
+    messages = tried["rendered"]["messages"]
+    return {
+        "template": {"name": stored.name, "version": stored.version, "state": str(stored.state)},
+        "tokens": tried["tokens"],
+        "messages": messages if request.message else messages[:-1],
+    }
+
+
+def delete(workspace: Workspace, request: ToolRequest) -> Answer:
+    """Remove a draft; what a person approved is theirs to remove."""
+    name = request.require("name")
+    with open_library(workspace) as library:
+        approved = [v for v in library.versions(name) if v.state is TemplateState.APPROVED]
+        if approved:
+            raise UsageError(
+                f"a person approved the template {name!r}",
+                hint=f"they can remove it: warmstart template delete {name}",
+            )
+        return {"deleted": name, "versions": library.delete(name)}
+
+
+def profile(workspace: Workspace, request: ToolRequest) -> Answer:
+    """How reliable one session was."""
+    wanted = request.require("session_id")
+    return {"profile": to_document(profile_one(workspace, wanted, Selection(), ReadLog()))}
+
+
+def check_compression(workspace: Workspace, request: ToolRequest) -> Answer:
+    """Errors before and after a session's compactions."""
+    wanted = CompactionRequest(wanted=request.require("session_id"))
+    return {"report": to_document(check_sessions(workspace, wanted, Selection(), ReadLog()))}
+
+
+def compare(workspace: Workspace, request: ToolRequest) -> Answer:
+    """Two sessions side by side."""
+    sides = [(wanted, wanted) for wanted in (request.require("session_id"),
+                                            request.require("compare_with"))]  # fmt: skip
+    return {"comparison": to_document(compare_sides(workspace, sides, Selection(), ReadLog()))}
+
+
+def select(workspace: Workspace, request: ToolRequest) -> Answer:
+    """Which template fits a task; nothing is started."""
+    occasion = Occasion(message=request.require("message"), agent="tool")
+    choice = prepare(workspace, occasion, record=False).choice
+    return {
+        "template": choice.template,
+        "arm": str(choice.arm),
+        "reason": choice.reason,
+        "task_type": choice.task_type,
+        "ranking": to_document(choice.ranking),
+    }
+
+
+def _select(request: ToolRequest) -> Selection:
+    """A source is a format warmstart reads, else the name of an agent."""
+    wanted = request.source_filter
+    if not wanted:
+        return Selection()
+    return Selection(source=wanted) if wanted in READERS else Selection(agent=wanted)
+
+
+def _describe(row: Listed) -> Answer:
+    return {
+        "name": row.name,
+        "version": row.version,
+        "state": str(row.state),
+        "description": row.summary.get("description", ""),
+        "task_type": row.summary.get("task_type", ""),
+        "tags": list(row.summary.get("tags", ())),
+        "examples": row.summary.get("examples", 0),
+        "tokens": row.summary.get("tokens", 0),
+        "uses": row.record.uses,
+        "successes": row.record.successes,
+        "failures": row.record.failures,
+    }
+
+
+ACTION_TABLE: dict[str, Action] = {
+    "build": build,
+    "list": list_templates,
+    "load": load,
+    "delete": delete,
+    "profile": profile,
+    "compress-check": check_compression,
+    "compare": compare,
+    "select": select,
+}

@@ -1,0 +1,145 @@
+"""``warm_session`` on a machine whose agents left the sample sessions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from anthropic.types import ToolParam
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from openai.types.chat import ChatCompletionFunctionToolParam
+from pydantic import TypeAdapter
+
+from warmstart.model.template import TemplateState
+from warmstart.samples import samples_path
+from warmstart.tool import ACTIONS, anthropic_tool, openai_tool, run_tool, run_tool_text
+from warmstart.workspace import Workspace
+from warmstart.workspace.templates import open_library
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    """A home of its own beside the sample sessions of Claude Code and Hermes."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(samples_path() / "claude_code"))
+    monkeypatch.setenv("HERMES_HOME", str(samples_path() / "hermes"))
+    return Workspace(tmp_path / "ws")
+
+
+def ask(workspace: Workspace, action: str, **arguments: Any) -> dict[str, Any]:
+    return run_tool({"action": action, **arguments}, workspace)
+
+
+def build(workspace: Workspace) -> dict[str, Any]:
+    return ask(workspace, "build", name="mine", min_messages=20, tags=["shop"])
+
+
+def first_session(workspace: Workspace, origin: str) -> list[str]:
+    from warmstart.model.selection import Selection
+    from warmstart.sources import ReadLog
+
+    found = workspace.read_sessions(Selection(source=origin), ReadLog())
+    return [session.id for session in found if session.calls]
+
+
+def test_both_providers_take_the_schema() -> None:
+    TypeAdapter(ChatCompletionFunctionToolParam).validate_python(openai_tool())
+    TypeAdapter(ToolParam).validate_python(anthropic_tool())
+    assert openai_tool()["function"]["parameters"] == anthropic_tool()["input_schema"]
+
+
+def test_a_built_template_is_a_draft_that_can_be_listed_loaded_and_deleted(
+    workspace: Workspace,
+) -> None:
+    built = build(workspace)
+    assert built["success"], built
+    assert built["template"] == {"name": "mine", "version": 1, "state": "draft"}
+    listed = ask(workspace, "list")["templates"]
+    assert [(row["name"], row["state"], row["uses"]) for row in listed] == [("mine", "draft", 0)]
+    loaded = ask(workspace, "load", name="mine")
+    assert loaded["messages"][-1]["role"] == "assistant"
+    assert loaded["tokens"] <= 1500
+    assert ask(workspace, "delete", name="mine")["success"]
+    assert ask(workspace, "list")["templates"] == []
+
+
+def test_a_model_cannot_delete_what_a_person_approved(workspace: Workspace) -> None:
+    build(workspace)
+    with open_library(workspace) as library:
+        library.set_state("mine", 1, TemplateState.APPROVED)
+    answer = ask(workspace, "delete", name="mine")
+    assert not answer["success"]
+    assert answer["hint"].endswith("warmstart template delete mine")
+    assert ask(workspace, "list")["templates"] != []
+
+
+def test_a_quarantined_template_is_not_loaded(workspace: Workspace) -> None:
+    build(workspace)
+    with open_library(workspace) as library:
+        library.set_state("mine", 1, TemplateState.QUARANTINED)
+    assert "quarantined" in ask(workspace, "load", name="mine")["error"]
+
+
+def test_sessions_are_profiled_and_compared(workspace: Workspace) -> None:
+    first, second = first_session(workspace, "claude_code")[:2]
+    profile = ask(workspace, "profile", session_id=first)["profile"]
+    assert profile["session_id"] == first
+    assert ask(workspace, "compare", session_id=first, compare_with=second)["success"]
+
+
+def test_a_compaction_is_checked(workspace: Workspace) -> None:
+    hermes = first_session(workspace, "hermes")[0]
+    answer = ask(workspace, "compress-check", session_id=hermes)
+    assert answer["success"], answer
+    assert "report" in answer
+
+
+def test_select_names_no_draft_by_itself(workspace: Workspace) -> None:
+    build(workspace)
+    answer = ask(workspace, "select", message="fix the failing test of the shop")
+    assert answer["success"]
+    assert answer["arm"] == "cold"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({}, "unknown action None"),
+        ({"action": "explode"}, "unknown action 'explode'"),
+        ({"action": "build"}, "name is required"),
+        ({"action": "build", "name": "../../etc"}, "name"),
+        ({"action": "load", "name": "nothing"}, "nothing"),
+        ({"action": "profile"}, "session_id is required"),
+        ({"action": "profile", "session_id": "nope"}, "nope"),
+        ({"action": "compare", "session_id": "a"}, "compare_with is required"),
+        ({"action": "build", "name": "a", "min_messages": "many"}, "whole number"),
+        ({"action": "build", "name": "a", "tags": "x"}, "list of texts"),
+        ({"action": "select", "message": 3}, "must be text"),
+        ("{not json", "no JSON"),
+        ("[]", "no object"),
+    ],
+)
+def test_what_cannot_be_done_is_an_answer(workspace: Workspace, arguments: Any, says: str) -> None:
+    answer = run_tool(arguments, workspace)
+    assert answer["success"] is False
+    assert says in answer["error"]
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=6,
+)
+field_names = st.sampled_from(["name", "tags", "session_id", "message", "min_messages", "x"])
+
+
+@settings(
+    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
+@given(st.sampled_from([*ACTIONS, "?"]), st.dictionaries(field_names, json_values, max_size=4))
+def test_no_arguments_raise(workspace: Workspace, action: str, arguments: dict[str, Any]) -> None:
+    answer = json.loads(run_tool_text({**arguments, "action": action}, workspace))
+    assert isinstance(answer["success"], bool)
