@@ -1,0 +1,9 @@
+"""warmstart as an MCP server: the tool's actions as tools, templates as prompts and resources.
+
+Needs the official ``mcp`` package (1.26 to 2.x): ``pip install 'warmstart[mcp]'``.
+"""
+
+from warmstart.mcp.http import serve_http
+from warmstart.mcp.server import open_server, serve_stdio
+
+__all__ = ["open_server", "serve_http", "serve_stdio"]

@@ -1,0 +1,51 @@
+"""The server over HTTP: on loopback alone, and only for those who know the token."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from warmstart.mcp.server import open_server
+from warmstart.workspace import Workspace
+
+HOST = "127.0.0.1"
+PATH = "/mcp"
+_App = Callable[[Any, Any, Any], Awaitable[None]]
+
+
+def make_token() -> str:
+    """A token nobody can guess."""
+    return secrets.token_urlsafe(32)
+
+
+def open_app(workspace: Workspace, token: str) -> _App:
+    """The server as an ASGI application behind its token."""
+    app: _App = open_server(workspace).streamable_http_app()
+    return require_token(app, token)
+
+
+def require_token(app: _App, token: str) -> _App:
+    """Let through what carries the token; everything else is told 401 and nothing more."""
+    wanted = f"Bearer {token}".encode()
+
+    async def guarded(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
+        if secrets.compare_digest(given, wanted):
+            await app(scope, receive, send)
+            return
+        headers = [(b"content-type", b"application/json"), (b"www-authenticate", b"Bearer")]
+        await send({"type": "http.response.start", "status": 401, "headers": headers})
+        await send({"type": "http.response.body", "body": b'{"error": "a token is needed"}'})
+
+    return guarded
+
+
+def serve_http(workspace: Workspace, port: int, token: str) -> None:
+    """Answer on loopback until stopped."""
+    import uvicorn  # noqa: PLC0415 - comes with the mcp package
+
+    uvicorn.run(open_app(workspace, token), host=HOST, port=port, log_level="warning")
