@@ -1,0 +1,102 @@
+"""``warmstart install, uninstall, hook``: warmstart in an agent's own settings."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from warmstart.errors import WarmstartError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from warmstart.integrations.install import Done
+
+AGENTS = ("claude-code", "codex", "hermes", "gemini", "opencode")
+SCHEMA_VERSION = 1
+_JSON = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
+
+
+@click.command()
+@click.argument("agent", type=click.Choice(AGENTS))
+@click.option("--write", is_flag=True, help="Write it into the agent's settings.")
+@_JSON
+def install(*, agent: str, write: bool, as_json: bool) -> None:
+    """Show what an agent needs to start warm, or write it with --write.
+
+    Nothing is written without --write. uninstall takes exactly that away again.
+    """
+    from warmstart.integrations import install as installing  # noqa: PLC0415 - keeps --help light
+    from warmstart.integrations.agents import describe  # noqa: PLC0415 - same
+    from warmstart.workspace import Workspace  # noqa: PLC0415 - same
+
+    if write:
+        _print_done(agent, installing.install(Workspace.open(), agent), as_json=as_json)
+        return
+    setup = describe(agent, installing.this_machine())
+    pieces = installing.show(setup)
+    if as_json:
+        from warmstart.cli._output import print_json  # noqa: PLC0415 - rich, only if needed
+
+        changes = [dict(zip(("path", "why", "add"), piece, strict=True)) for piece in pieces]
+        print_json({"schema_version": SCHEMA_VERSION, "agent": agent, "changes": changes,
+                    "command": list(setup.enable), "notes": list(setup.notes)})  # fmt: skip
+        return
+    for path, why, text in pieces:
+        click.echo(f"# {path}: {why}\n{text}\n")
+    if setup.enable:
+        click.echo(" ".join(setup.enable))
+    for note in setup.notes:
+        click.echo(f"# {note}")
+    click.echo(f"to write it: warmstart install {agent} --write", err=True)
+
+
+@click.command()
+@click.argument("agent", type=click.Choice(AGENTS))
+@_JSON
+def uninstall(*, agent: str, as_json: bool) -> None:
+    """Take out of an agent's settings exactly what install --write put there."""
+    from warmstart.integrations import install as installing  # noqa: PLC0415 - keeps --help light
+    from warmstart.workspace import Workspace  # noqa: PLC0415 - same
+
+    _print_done(agent, installing.uninstall(Workspace.open(), agent), as_json=as_json)
+
+
+@click.command()
+@click.argument("agent", type=click.Choice(["claude-code"]))
+def hook(*, agent: str) -> None:
+    """Answer an agent's hook: its event on stdin, what to add on stdout.
+
+    A hook never stands in the way: if something is wrong, stderr says what, nothing is added, and
+    the session goes on.
+    """
+    del agent
+    import orjson  # noqa: PLC0415 - keeps --help light
+
+    from warmstart.integrations.claude_hook import answer_hook  # noqa: PLC0415 - same
+    from warmstart.workspace import Workspace  # noqa: PLC0415 - same
+
+    try:
+        event = orjson.loads(sys.stdin.buffer.read())
+        answer = answer_hook(Workspace.open(), event) if isinstance(event, dict) else {}
+    except orjson.JSONDecodeError:
+        click.echo("warmstart: the event is no JSON", err=True)
+        return
+    except (WarmstartError, OSError) as error:
+        click.echo(f"warmstart: {error}", err=True)
+        return
+    if answer:
+        sys.stdout.buffer.write(orjson.dumps(answer) + b"\n")
+
+
+def _print_done(agent: str, done: Sequence[Done], *, as_json: bool) -> None:
+    if as_json:
+        from warmstart.cli._output import print_json  # noqa: PLC0415 - rich, only if needed
+
+        rows = [{"where": one.where, "result": one.result} for one in done]
+        print_json({"schema_version": SCHEMA_VERSION, "agent": agent, "done": rows})
+        return
+    for one in done:
+        click.echo(f"{one.result}: {one.where}")

@@ -1,0 +1,1 @@
+"""Agents and frameworks that warmstart plugs into; each module stands alone."""

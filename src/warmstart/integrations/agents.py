@@ -1,0 +1,163 @@
+"""What each agent needs to know about warmstart, and where its settings are.
+
+Nothing here touches a file: this is the table that ``warmstart install`` prints, or carries out.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from warmstart.errors import UsageError
+from warmstart.integrations.edits import AddBlock, AddItem, Edit, SetKey
+
+SERVER_NAME = "warmstart"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One edit of one file."""
+
+    path: Path
+    edit: Edit
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """Everything an agent needs."""
+
+    agent: str
+    title: str
+    changes: tuple[Change, ...] = ()
+    enable: tuple[str, ...] = ()
+    """The agent's own command that turns the integration on, where it has one."""
+    disable: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """Where settings are, and how warmstart is started from them."""
+
+    environ: Mapping[str, str]
+    user_home: Path
+    command: tuple[str, ...]
+
+    def folder(self, variable: str, default: str) -> Path:
+        """A folder an agent's variable names, else the one in the user's home."""
+        named = self.environ.get(variable)
+        return Path(named).expanduser() if named else self.user_home / default
+
+
+def find_command() -> tuple[str, ...]:
+    """How to start warmstart from anywhere: its own command, else this Python."""
+    found = shutil.which("warmstart")
+    return (found,) if found else (sys.executable, "-m", "warmstart")
+
+
+def describe(agent: str, machine: Machine) -> Setup:
+    """What an agent needs on this machine.
+
+    Raises:
+        UsageError: there is no such agent.
+    """
+    if agent not in SETUPS:
+        raise UsageError(f"no agent {agent!r}", hint=f"one of: {', '.join(SETUPS)}")
+    return SETUPS[agent](machine)
+
+
+def _server(machine: Machine) -> dict[str, object]:
+    command, *arguments = machine.command
+    return {"command": command, "args": [*arguments, "mcp"]}
+
+
+def _claude_code(machine: Machine) -> Setup:
+    settings = machine.folder("CLAUDE_CONFIG_DIR", ".claude") / "settings.json"
+    named = machine.environ.get("CLAUDE_CONFIG_DIR")
+    state = (Path(named).expanduser() if named else machine.user_home) / ".claude.json"
+    line = " ".join([*map(_quote, machine.command), "hook", "claude-code"])
+    hook = {"hooks": [{"type": "command", "command": line, "timeout": 20}]}
+    return Setup(
+        agent="claude-code",
+        title="Claude Code",
+        changes=(
+            Change(
+                path=settings,
+                edit=AddItem(keys=("hooks", "UserPromptSubmit"), value=hook),
+                why="the first message of a session chooses its template",
+            ),
+            Change(
+                path=state,
+                edit=SetKey(keys=("mcpServers", SERVER_NAME), value=_server(machine)),
+                why="the tools, prompts and resources of warmstart",
+            ),
+        ),
+        notes=("or, without settings: warmstart run -- claude",),
+    )
+
+
+def _codex(machine: Machine) -> Setup:
+    command, *arguments = machine.command
+    lines = (
+        f"[mcp_servers.{SERVER_NAME}]\n"
+        f"command = {json.dumps(command)}\nargs = {json.dumps([*arguments, 'mcp'])}"
+    )
+    block = AddBlock(lines=lines, unless=f"[mcp_servers.{SERVER_NAME}]")
+    path = machine.folder("CODEX_HOME", ".codex") / "config.toml"
+    why = "the tools, prompts and resources of warmstart"
+    return Setup(
+        agent="codex",
+        title="Codex",
+        changes=(Change(path=path, edit=block, why=why),),
+        notes=("a session starts warm with: warmstart run -- codex exec",),
+    )
+
+
+def _hermes(machine: Machine) -> Setup:
+    del machine
+    return Setup(
+        agent="hermes",
+        title="Hermes",
+        enable=("hermes", "plugins", "enable", SERVER_NAME, "--no-allow-tool-override"),
+        disable=("hermes", "plugins", "disable", SERVER_NAME),
+        notes=("warmstart must be installed in Hermes' own environment",),
+    )
+
+
+def _gemini(machine: Machine) -> Setup:
+    path = machine.folder("GEMINI_CLI_HOME", "") / ".gemini" / "settings.json"
+    edit = SetKey(keys=("mcpServers", SERVER_NAME), value=_server(machine))
+    why = "the tools, prompts and resources of warmstart"
+    return Setup(
+        agent="gemini", title="Gemini CLI", changes=(Change(path=path, edit=edit, why=why),)
+    )
+
+
+def _opencode(machine: Machine) -> Setup:
+    path = machine.folder("XDG_CONFIG_HOME", ".config") / "opencode" / "opencode.json"
+    value = {"type": "local", "command": [*machine.command, "mcp"], "enabled": True}
+    edit = SetKey(keys=("mcp", SERVER_NAME), value=value)
+    why = "the tools, prompts and resources of warmstart"
+    return Setup(
+        agent="opencode", title="opencode", changes=(Change(path=path, edit=edit, why=why),)
+    )
+
+
+def _quote(word: str) -> str:
+    import shlex  # noqa: PLC0415 - only for a line that a shell will read
+
+    return shlex.quote(word)
+
+
+SETUPS: dict[str, Callable[[Machine], Setup]] = {
+    "claude-code": _claude_code,
+    "codex": _codex,
+    "hermes": _hermes,
+    "gemini": _gemini,
+    "opencode": _opencode,
+}

@@ -1,0 +1,51 @@
+"""Claude Code's hooks: the first message of a session gets its warm-up, every later one nothing.
+
+A hook must never stand in the way: whatever it cannot do, the session goes on cold. Which template
+and arm the session got is written down under the session's own id, so that what came of it can be
+found later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from warmstart.workspace import Workspace
+from warmstart.workspace.starting import find_start
+from warmstart.workspace.warming import Occasion, prepare
+
+AGENT = "claude_code"
+EVENTS = ("UserPromptSubmit", "SessionStart")
+
+
+def answer_hook(workspace: Workspace, event: Mapping[str, Any]) -> dict[str, Any]:
+    """What the hook prints; an empty object adds nothing.
+
+    Raises:
+        WarmstartError: the library or the store cannot be used.
+    """
+    name = event.get("hook_event_name")
+    session_id = event.get("session_id")
+    message = event.get("prompt")
+    if name not in EVENTS or not isinstance(session_id, str) or not session_id:
+        return {}
+    if not isinstance(message, str) or not message.strip():
+        return {}  # nothing is known of the task yet
+    if find_start(workspace, AGENT, session_id) is not None:
+        return {}
+    cwd = event.get("cwd")
+    prepared = prepare(
+        workspace,
+        Occasion(
+            message=message,
+            agent=AGENT,
+            cwd=cwd if isinstance(cwd, str) else "",
+            seed=session_id,
+            form="claude-hook",
+            native_id=session_id,
+        ),
+    )
+    text = prepared.render("text").text if prepared.is_warm else ""
+    if not text:
+        return {}
+    return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}
