@@ -35,7 +35,18 @@ class Entry(NamedTuple):
 COMMANDS = {
     "doctor": Entry("warmstart.cli.doctor:doctor", "Find every session store on this machine."),
     "sessions": Entry("warmstart.cli.sessions:sessions", "List, show and export sessions."),
+    "profile": Entry("warmstart.cli.profile:profile", "How reliable your agent is, and why."),
+    "compare": Entry("warmstart.cli.compare:compare", "Two sessions, or two sets, side by side."),
+    "facts": Entry("warmstart.cli.facts:facts", "See or rebuild the index behind the figures."),
     "gateway": Entry("warmstart.cli.gateway:gateway", "See and steer a chat gateway's sessions."),
+    "template": Entry("warmstart.cli.template:template", "Make, review and share templates."),
+    "warm": Entry("warmstart.cli.warm:warm", "What a new session would start with."),
+    "redact": Entry("warmstart.cli.redact:redact", "Take secrets out of a file."),
+    "experiment": Entry("warmstart.cli.experiment:experiment", "Prove that a warm start helps."),
+    "mcp": Entry("warmstart.cli.mcp:mcp", "Serve templates and profiles to an agent over MCP."),
+    "install": Entry("warmstart.cli.install:install", "Put warmstart into an agent's settings."),
+    "uninstall": Entry("warmstart.cli.install:uninstall", "Take it out of them again."),
+    "hook": Entry("warmstart.cli.install:hook", "Answer an agent's hook."),
     "demo": Entry("warmstart.cli.demo:demo", "Show what warmstart does, on sample sessions."),
 }
 

@@ -1,0 +1,166 @@
+"""Finding vendor keys in a text: long runs of key characters first, rules only around them.
+
+Every key has a run of at least sixteen letters, digits, ``_`` or ``-``. Ordinary text has few, so
+the rules see a small part of it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from warmstart.redact.span import Span
+from warmstart.redact.values import is_example
+from warmstart.redact.vendors import (
+    INNER_RULES,
+    LONG_KINDS,
+    LOOSE_RULES,
+    MARKS,
+    RULES_BY_MARK,
+    Rule,
+)
+from warmstart.redact.views import View
+
+MIN_RUN = 16
+LEAD = 48
+"""How far before a run its mark may begin."""
+RANK = 0
+_RUN = re.compile(rf"[A-Za-z0-9_-]{{{MIN_RUN},}}")
+_BASE64 = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/]{24,4096}={0,2}(?![A-Za-z0-9+/=_-])")
+_PAIR_OF_AWS = re.compile(r"[\s,:;|\"']{1,8}([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])")
+_SCHEME = re.compile("//:s?ptth")
+"""``https://`` read backwards: it goes with the webhook address after it."""
+_PEM_BEGIN = re.compile(r"-{2,5}BEGIN[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-{2,5}")
+_PEM_END = re.compile(r"-{2,5}END[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-{2,5}")
+_PEM_BODY = re.compile(r"\s*(?:[A-Za-z0-9+/=]{16,}\s+)*[A-Za-z0-9+/=]*")
+_PUTTY = re.compile(r"Private-Lines:[ \t]*\d+\s+((?:[A-Za-z0-9+/=]{16,}\s+)*[A-Za-z0-9+/=]{16,})")
+MAX_PEM = 32_768
+FIRST_LOOK = 512
+"""How much of a key is enough to tell an example; a text full of marks stays cheap this way."""
+
+
+def find_keys(view: View) -> Iterator[Span]:
+    """Vendor keys, private key blocks and base64 that hides one of them."""
+    text = view.text
+    for start, end, kind in _find_all(text):
+        value = text[start:end]
+        yield Span(*view.locate(start, end), kind, value, RANK)
+
+
+def _find_all(text: str) -> Iterator[tuple[int, int, str]]:
+    for low, high in _windows(text):
+        yield from _find_marked(text, low, high)
+        yield from _find_inner(text, low, high)
+        yield from _find_loose(text, low, high)
+        yield from _find_encoded(text, low, high)
+    if "Q~" in text:  # its dots may leave no long run
+        yield from _find_inner(text, 0, len(text))
+    if "PRIVATE KEY" in text or "Private-Lines:" in text:
+        yield from _find_blocks(text)
+
+
+def _windows(text: str) -> Iterator[tuple[int, int]]:
+    """Stretches around runs, never overlapping."""
+    low = high = -1
+    for match in _RUN.finditer(text):
+        start, end = match.span()
+        if high < 0 or start - LEAD > high:
+            if high >= 0:
+                yield low, high
+            low = max(start - LEAD, 0)
+        high = end
+    if high >= 0:
+        yield low, high
+
+
+def _find_marked(text: str, low: int, high: int) -> Iterator[tuple[int, int, str]]:
+    place = low
+    while (mark := MARKS.search(text, place, high)) is not None:
+        place = mark.start() + 1
+        for rule in RULES_BY_MARK[mark.group()]:
+            match = _match_whole(rule, text, mark.start())
+            if match is None:
+                continue
+            start = _SCHEME.match(text[max(match.start() - 8, 0) : match.start()][::-1])
+            yield match.start() - (start.end() if start else 0), match.end(), rule.kind
+            place = match.end()
+            if rule.kind == "aws_access_key":
+                pair = _PAIR_OF_AWS.match(text, match.end())
+                if pair is not None:
+                    yield (*pair.span(1), "aws_secret_key")
+            break
+
+
+def _match_whole(rule: Rule, text: str, start: int) -> re.Match[str] | None:
+    """The key that begins here, unless it is an example."""
+    if rule.kind not in LONG_KINDS:
+        look = rule.pattern.match(text, start, start + FIRST_LOOK)
+        if look is None or is_example(look.group()):
+            return None
+    match = rule.pattern.match(text, start)
+    return None if match is None or is_example(match.group()[:FIRST_LOOK]) else match
+
+
+def _find_inner(text: str, low: int, high: int) -> Iterator[tuple[int, int, str]]:
+    for rule in INNER_RULES:
+        place = text.find(rule.mark, low, high)
+        while place >= 0:
+            match = rule.pattern.search(text, max(place - rule.back, 0), place + rule.ahead)
+            if match is not None and not is_example(match.group()):
+                yield (*match.span(), rule.kind)
+            place = text.find(rule.mark, place + 1, high)
+
+
+def _find_loose(text: str, low: int, high: int) -> Iterator[tuple[int, int, str]]:
+    if high - low < LEAD:
+        return
+    for kind, pattern in LOOSE_RULES:
+        for match in pattern.finditer(text, low, high):
+            if not is_example(match.group()):
+                yield (*match.span(), kind)
+
+
+def _find_blocks(text: str) -> Iterator[tuple[int, int, str]]:
+    """Private key blocks, whole; to the end of what looks like one where it is cut off."""
+    ends = [match.end() for match in _PEM_END.finditer(text)]
+    done = 0
+    for begin in _PEM_BEGIN.finditer(text):
+        start = begin.end()
+        if start < done:
+            continue
+        index = bisect_right(ends, start)
+        closed = index < len(ends) and ends[index] - start <= MAX_PEM
+        done = ends[index] if closed else _end_of_body(text, start)
+        if done - start > MIN_RUN and not is_example(text[start:done][:200]):
+            yield begin.start(), done, "private_key"
+    for match in _PUTTY.finditer(text):
+        yield (*match.span(1), "private_key")
+
+
+def _end_of_body(text: str, start: int) -> int:
+    body = _PEM_BODY.match(text, start)
+    return body.end() if body else start
+
+
+def _find_encoded(text: str, low: int, high: int) -> Iterator[tuple[int, int, str]]:
+    """Base64 whose content is text with a vendor's key in it."""
+    for match in _BASE64.finditer(text, low, high + 2):
+        inner = _decode_text(match.group())
+        if inner is None:
+            continue
+        kind = next((kind for window in _windows(inner)
+                     for _, _, kind in _find_marked(inner, *window)), None)  # fmt: skip
+        if kind is not None:
+            yield (*match.span(), kind)
+
+
+def _decode_text(blob: str) -> str | None:
+    try:
+        data = base64.b64decode(blob + "=" * (-len(blob) % 4), validate=True)
+        inner = data.decode("ascii")
+    except (binascii.Error, ValueError):
+        return None
+    return inner if inner.isprintable() or "\n" in inner else None
