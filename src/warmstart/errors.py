@@ -8,6 +8,8 @@
     │   └── FormatError       it can be read, but no reader knows it      exit 4
     ├── InternalError         a rule of our own was broken                exit 1
     ├── StoreError            the live store, see warmstart.store.errors  exit 5
+    ├── TemplateError         a template, see warmstart.template.errors   exit 6
+    ├── EndpointError         a model's endpoint, runners.transport       exit 7
     └── GatewayError          chat gateways, see warmstart.gateway.errors
 
 Each error says what failed and with which value; ``hint`` is the command to run next. Only

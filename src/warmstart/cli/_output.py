@@ -11,14 +11,16 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.console import Console
 from rich.text import Text
 
 from warmstart.cli._text import clean
 from warmstart.export.jsonl import encode_json
-from warmstart.sources import ReadLog
+
+if TYPE_CHECKING:
+    from warmstart.sources import ReadLog
 
 PIPE_WIDTH = 120
 MIN_WIDTH = 8

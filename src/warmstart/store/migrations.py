@@ -122,6 +122,7 @@ M004_TEMPLATES_AND_STARTS = (
         calls {integer}, errors {integer}, success {integer}, settled_at {real})""",
     "CREATE INDEX starts_unsettled ON starts (started_at) WHERE settled_at IS NULL",
     "CREATE INDEX starts_by_template ON starts (template_id)",
+    "CREATE INDEX starts_by_native_id ON starts (native_id) WHERE native_id IS NOT NULL",
     "CREATE UNIQUE INDEX starts_by_session ON starts (session_id) WHERE session_id IS NOT NULL",
 )
 MIGRATIONS = (

@@ -1,0 +1,36 @@
+"""Opening a home's library, without anything that only building or sharing needs.
+
+The store is the home's own, or the one ``WARMSTART_STORE`` names. Reading creates nothing: where
+there is no store yet, or one from before templates, every file counts as quarantined.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from warmstart.home import STORE_FILE
+from warmstart.library.library import Library
+from warmstart.store import SessionDB
+
+TEMPLATES_FOLDER = "templates"
+FIRST_SCHEMA = 4
+"""The store knows templates from this version of its schema on."""
+
+
+def find_store(home: Path, store: str | None) -> str:
+    """Where states and uses are kept."""
+    return store or os.environ.get("WARMSTART_STORE") or str(home / STORE_FILE)
+
+
+def open_for_reading(home: Path, store: str | None = None) -> Library:
+    """The library, to be looked at only."""
+    folder = home / TEMPLATES_FOLDER
+    location = find_store(home, store)
+    if "://" not in location and not Path(location).exists():
+        return Library(folder)
+    db = SessionDB.open(location, read_only=True)
+    if db.schema_version >= FIRST_SCHEMA:
+        return Library(folder, db)
+    db.close()
+    return Library(folder)

@@ -1,0 +1,69 @@
+"""The library as the workspace offers it to surfaces."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from support.template_cases import make_template
+from warmstart.model.template import Example, TemplateState
+from warmstart.model.warmup import Arm
+from warmstart.store.starts import Start
+from warmstart.template import template_id
+from warmstart.workspace import Workspace
+from warmstart.workspace.templates import (
+    Outcome,
+    export_template,
+    list_dataset,
+    list_selectable,
+    open_library,
+    settle_start,
+)
+
+if TYPE_CHECKING:
+    import pytest
+
+ONE = make_template()
+
+
+def test_only_approved_templates_may_be_chosen(home: Path) -> None:
+    with open_library(Workspace(home)) as library:
+        library.save(ONE, state=TemplateState.DRAFT)
+        assert list_selectable(library) == []
+        library.approve("py-tests")
+        assert [row.name for row in list_selectable(library)] == ["py-tests"]
+
+
+def test_what_an_env_file_holds_does_not_leave(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".env").write_text("SHOP_PASSWORD=battery-staple-99x\n")
+    monkeypatch.chdir(tmp_path)
+    leak = Example(tool="t", arguments={}, result="logged in with battery-staple-99x")
+    workspace = Workspace(home)
+    with open_library(workspace) as library:
+        library.save(replace(ONE, examples=(leak,)), state=TemplateState.DRAFT)
+        export_template(workspace, library, "py-tests@1", tmp_path / "x.json")
+        rows = json.dumps(list(list_dataset(workspace, library, every_state=True)))
+    assert "staple" not in (tmp_path / "x.json").read_text()
+    assert "staple" not in rows
+
+
+def test_settling_retires_what_does_harm(home: Path) -> None:
+    retired = []
+    with open_library(Workspace(home)) as library:
+        library.save(ONE, state=TemplateState.DRAFT)
+        db = library.require_db()
+        for arm, success in ((Arm.HOLDOUT, True), (Arm.WARM, False)):
+            for number in range(12):
+                start = db.record_start(
+                    Start(agent="x", arm=arm, template=ONE.name, template_id=template_id(ONE),
+                          started_at=1.0)
+                )  # fmt: skip
+                said = Outcome(f"x:{arm}{number}", 3, 1, success)
+                retired += settle_start(library, start, said)
+                assert settle_start(library, start, said) == []
+        assert [row.name for row in retired] == ["py-tests"]
+        assert library.get("py-tests").state is TemplateState.RETIRED
