@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from warmstart.gateway.callbacks import Guard
 from warmstart.gateway.config import GatewayConfig
@@ -23,6 +24,14 @@ from warmstart.gateway.names import check_session_id
 from warmstart.gateway.source import SessionSource
 from warmstart.gateway.transcripts import SessionTranscripts
 from warmstart.store import SessionDB
+
+
+class _Step(NamedTuple):
+    """The entry a key leads to next, and the one that it replaces, with the reason."""
+
+    entry: SessionEntry
+    ended: SessionEntry | None
+    reason: str | None
 
 
 class SessionStore(SessionTranscripts):
@@ -60,22 +69,24 @@ class SessionStore(SessionTranscripts):
         with self._lock:
             self._ensure_loaded()
             session_key = self._generate_session_key(source)
-            while True:
-                old = self._entries.get(session_key)
-                reason = self._should_reset(old, source) if old and not force_new else None
-                if old is not None and reason is None and not force_new:
-                    if self._swap_entry(self._count_activity(old)):
-                        return old
-                    continue
-                entry = self._make_entry(session_key, source, old if reason else None, reason)
-                if self._swap_entry(entry):
-                    break
-            if old is not None:
-                self._end(old, reason or "session_reset")
-        if old is not None and reason is not None and self._on_auto_reset is not None:
+            step = self._take_step(session_key, source, force_new=force_new)
+            while not self._swap_entry(step.entry):  # another gateway was faster: look again
+                step = self._take_step(session_key, source, force_new=force_new)
+            if step.ended is not None:
+                self._end(step.ended, step.reason or "session_reset")
+        if step.ended is not None and step.reason is not None and self._on_auto_reset is not None:
             with Guard(f"on_auto_reset for {session_key!r}"):
-                self._on_auto_reset(old)
-        return entry
+                self._on_auto_reset(step.ended)
+        return step.entry
+
+    def _take_step(self, session_key: str, source: SessionSource, *, force_new: bool) -> _Step:
+        """What a message means for its key, as the key's row is now."""
+        old = self._entries.get(session_key)
+        reason = self._should_reset(old, source) if old and not force_new else None
+        if old is not None and reason is None and not force_new:
+            return _Step(self._count_activity(old), None, None)
+        entry = self._make_entry(session_key, source, old if reason else None, reason)
+        return _Step(entry, old, reason)
 
     def update_session(
         self,
