@@ -1,0 +1,34 @@
+"""What worked, mined from sessions: examples, recoveries, guidance and what they have in common.
+
+Pure: facts in, a plan of what to fetch out; sessions in, a sealed template out.
+"""
+
+from warmstart.mine.build import (
+    Proposal,
+    build_template,
+    extract_template,
+    plan_template,
+    propose_templates,
+)
+from warmstart.mine.candidates import Plan, ToolStat, choose_calls, plan_mining
+from warmstart.mine.request import BuildRequest
+from warmstart.mine.rules import LeftOut, Qualified, Rules, qualify
+from warmstart.mine.seal import SealError
+
+__all__ = [
+    "BuildRequest",
+    "LeftOut",
+    "Plan",
+    "Proposal",
+    "Qualified",
+    "Rules",
+    "SealError",
+    "ToolStat",
+    "build_template",
+    "choose_calls",
+    "extract_template",
+    "plan_mining",
+    "plan_template",
+    "propose_templates",
+    "qualify",
+]
