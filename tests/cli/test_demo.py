@@ -51,8 +51,20 @@ def session(*calls: Call) -> Session:
     return Session(origin="codex", agent="codex", native_id="s1", calls=calls)
 
 
-def test_the_story_is_told_in_five_numbered_parts(story: str) -> None:
-    assert re.findall(r"^(\d)\. ", story, re.MULTILINE) == ["1", "2", "3", "4", "5"]
+def test_the_story_is_told_in_eight_numbered_parts(story: str) -> None:
+    assert re.findall(r"^(\d)\. ", story, re.MULTILINE) == list("12345678")
+
+
+def test_the_verdict_is_called_a_demonstration(story: str, figures: dict[str, Any]) -> None:
+    assert "A demonstration, not a result" in story
+    assert "BETTER" in story
+    assert figures["demonstration"]["arms"][0]["conclusion"] == "better"
+
+
+def test_the_template_and_what_is_sent_are_shown(story: str, figures: dict[str, Any]) -> None:
+    assert figures["template"]["examples"] > 3
+    assert 100 < figures["warmup"]["tokens"] <= 700
+    assert "From earlier sessions with these tools:" in story
 
 
 def test_the_story_names_every_agent_and_the_next_commands(story: str) -> None:

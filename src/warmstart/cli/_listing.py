@@ -1,5 +1,7 @@
 """``sessions list``: one small row is kept per session, never the session itself.
 
+The rows come from the facts index, so only sessions that are new or have changed are read.
+
 JSON is one object: ``schema_version``, ``sessions`` (newest first; times in UTC, ``error_rate``
 over the calls judged ok or error), ``totals`` over everything selected, listed or not, and
 ``skipped``.
@@ -16,7 +18,6 @@ from rich.text import Text
 
 from warmstart.cli._output import (
     Column,
-    follow,
     list_skips,
     note,
     open_console,
@@ -24,11 +25,15 @@ from warmstart.cli._output import (
     print_table,
     report_skips,
 )
+from warmstart.cli._refreshing import watch_reading
 from warmstart.cli._text import clean, count, iso_time, local_time, one_line
-from warmstart.model import Call, Fate, Kind, Role, Session, Status
-from warmstart.model.selection import Selection, count_messages, last_active
+from warmstart.facts.packing import SessionRow
+from warmstart.model import Call, Status
+from warmstart.model.facts import SessionFacts
+from warmstart.model.selection import Selection, last_active
 from warmstart.sources import ReadLog
 from warmstart.workspace import Workspace
+from warmstart.workspace.facts import read_rows
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -82,22 +87,29 @@ class Row:
     agent: str
     model: str | None
     project: str | None
-    title: str
+    name: str
+    """The title as it was given, or the user's first words."""
     messages: int
     tally: Tally
     when: float | None
-    facts: dict[str, Any]
+    facts: SessionFacts
     """The rest, for JSON only."""
+
+    @property
+    def title(self) -> str:
+        """The name, fit for one line of a terminal."""
+        return one_line(self.name)
 
 
 def print_list(selection: Selection, *, limit: int | None, as_json: bool, quiet: bool) -> None:
     """Read, sort and print."""
     log = ReadLog()
-    found = Workspace.open().read_sessions(selection, log)
-    rows = [make_row(session) for session in follow(found, "sessions", quiet=quiet)]
+    with watch_reading(quiet=quiet) as progress:
+        found = read_rows(Workspace.open(), selection, log, on_progress=progress)
+        rows = [make_row(row, facts) for row, facts in found]
     rows.sort(key=lambda row: (row.when is not None, row.when or 0.0, row.id), reverse=True)
     listed = rows[:limit]
-    totals = Tally(statuses=sum((row.tally.statuses for row in rows), Counter()))
+    totals = Tally(statuses=_add_up(rows))
     if as_json:
         print_json(
             {
@@ -113,44 +125,28 @@ def print_list(selection: Selection, *, limit: int | None, as_json: bool, quiet:
     note(_footer(rows, listed, totals), quiet=quiet)
 
 
-def make_row(session: Session) -> Row:
-    """The row of a session."""
+def _add_up(rows: Iterable[Row]) -> Counter[Status]:
+    total: Counter[Status] = Counter()
+    for row in rows:
+        for status, number in row.tally.statuses.items():
+            total[status] += number
+    return total
+
+
+def make_row(row: SessionRow, facts: SessionFacts) -> Row:
+    """What a listing shows of a session."""
     return Row(
-        id=session.id,
-        native_id=session.native_id,
-        agent=session.agent,
-        model=session.model,
-        project=session.project,
-        title=one_line(session.title or first_words(session)),
-        messages=count_messages(session),
-        tally=Tally.of(session.calls),
-        when=last_active(session),
-        facts={
-            "origin": session.origin,
-            "agent_version": session.agent_version,
-            "git_branch": session.git_branch,
-            "started_at": iso_time(session.started_at),
-            "ended_at": iso_time(session.ended_at),
-            "end_reason": session.end_reason,
-            "parent": session.parent.id if session.parent else None,
-            "link": session.parent.link if session.parent else None,
-            "compactions": len(session.compactions),
-            "tokens": session.tokens.total,
-            "cost_usd": session.cost_usd,
-            "task": session.task,
-            "reward": session.reward,
-            "path": session.path,
-        },
+        id=facts.id,
+        native_id=row.native_id,
+        agent=facts.agent,
+        model=facts.model,
+        project=facts.project,
+        name=facts.title or facts.opening,
+        messages=facts.messages,
+        tally=Tally(statuses=Counter(row.statuses)),
+        when=last_active(facts),
+        facts=facts,
     )
-
-
-def first_words(session: Session) -> str:
-    """What the user asked for first."""
-    for message in session.messages:
-        is_ask = message.role is Role.USER and message.kind is Kind.TURN
-        if is_ask and message.fate is not Fate.REWOUND and message.text.strip():
-            return message.text
-    return ""
 
 
 def shorten_ids(rows: Iterable[Row]) -> dict[str, str]:
@@ -236,6 +232,7 @@ def _tally_json(tally: Tally) -> dict[str, Any]:
 
 
 def _row_json(row: Row) -> dict[str, Any]:
+    facts = row.facts
     return {
         "id": row.id,
         "native_id": row.native_id,
@@ -245,5 +242,18 @@ def _row_json(row: Row) -> dict[str, Any]:
         "title": row.title,
         "messages": row.messages,
         **_tally_json(row.tally),
-        **row.facts,
+        "origin": facts.origin,
+        "agent_version": facts.agent_version,
+        "git_branch": facts.git_branch,
+        "started_at": iso_time(facts.started_at),
+        "ended_at": iso_time(facts.ended_at),
+        "end_reason": facts.end_reason,
+        "parent": facts.parent.id if facts.parent else None,
+        "link": facts.parent.link if facts.parent else None,
+        "compactions": len(facts.compactions),
+        "tokens": facts.tokens.total,
+        "cost_usd": facts.cost_usd,
+        "task": facts.task,
+        "reward": facts.reward,
+        "path": facts.path,
     }

@@ -1,8 +1,9 @@
 """``warmstart demo``: what works today, on the sample sessions that ship with the package.
 
-A story to be read top to bottom; it needs no configuration, fetches nothing and writes nothing.
-JSON is one object: ``schema_version``, ``samples``, ``stores``, ``sessions``, ``totals``,
-``naive``, ``repairs``, ``next`` and ``skipped``.
+A story to be read top to bottom; it needs no configuration, fetches nothing and leaves nothing
+behind. JSON is one object: ``schema_version``, ``samples``, ``stores``, ``sessions``, ``totals``,
+``naive``, ``repairs``, ``template``, ``warmup``, ``demonstration`` (the verdict of a scripted
+model), ``next`` and ``skipped``.
 """
 
 from __future__ import annotations
@@ -15,6 +16,14 @@ import click
 from rich.text import Text
 
 from warmstart.cli import _findings
+from warmstart.cli._demo_loop import MESSAGE, mine_and_warm, open_demo, prove
+from warmstart.cli._demo_tell import (
+    tell_learning,
+    tell_template,
+    tell_verdict,
+    tell_warmup,
+    template_json,
+)
 from warmstart.cli._findings import Disagreement, Repair, SampleStore
 from warmstart.cli._listing import Tally, percent
 from warmstart.cli._outcome import describe_arguments, outcome_line
@@ -28,13 +37,19 @@ from warmstart.cli._output import (
 )
 from warmstart.cli._text import clean, count, one_line
 from warmstart.cli._transcript import Piece, print_pieces, render_call
+from warmstart.experiment.verdict import to_dict
+from warmstart.facts import derive_facts
 from warmstart.model import Call, Session, Status
 from warmstart.model.selection import count_messages
+from warmstart.profile.corpus import corpus_profile
+from warmstart.profile.summarise import summarise
 from warmstart.samples import samples_path
 from warmstart.sources import ReadLog
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from warmstart.workspace import Workspace
 
 SCHEMA_VERSION = 1
 WORST_SESSIONS = 5
@@ -47,14 +62,15 @@ NOT_MISTAKES = (Status.REJECTED, Status.CANCELLED, Status.UNANSWERED)
 def demo(*, as_json: bool) -> None:
     """Show what warmstart does, on sample sessions that ship with it.
 
-    Needs no configuration and no network, and writes nothing.
+    Needs no configuration and no network, and leaves nothing behind.
     """
     log = ReadLog()
     stores = _findings.read_samples(samples_path(), log)
-    if as_json:
-        print_json(_story_json(stores, log))
-    else:
-        _tell_story(open_console(), stores)
+    with open_demo() as workspace:
+        if as_json:
+            print_json(_story_json(workspace, stores, log))
+        else:
+            _tell_story(open_console(), workspace, stores)
     report_skips(log)
 
 
@@ -63,19 +79,29 @@ def list_next_commands() -> list[tuple[str, str]]:
     samples = shlex.quote(str(samples_path()))
     return [
         ("warmstart doctor", "finds the sessions that your own agents keep on this machine"),
-        ("warmstart sessions list --errors", "lists those in which calls failed"),
+        ("warmstart profile", "says how reliable they were, and where it would pay to fix"),
         ("warmstart sessions show ID --errors", "shows one, each failure with its evidence"),
+        ("warmstart template auto", "mines the best of them into templates to review"),
+        ("warmstart run -- claude", "starts the next one warm"),
         (f"warmstart sessions list {samples}", "lists the sessions of this demo"),
     ]
 
 
-def _tell_story(console: Console, stores: Sequence[SampleStore]) -> None:
+def _tell_story(console: Console, workspace: Workspace, stores: Sequence[SampleStore]) -> None:
     sessions = [session for store in stores for session in store.sessions]
     _tell_stores(console, stores)
     _tell_rates(console, stores)
+    tell_learning(console, corpus_profile([summarise(map(derive_facts, sessions))]))
     _tell_worst(console, sessions)
     _tell_judgement(console, sessions)
     _tell_repair(console, _findings.find_repairs(sessions))
+    warmed = mine_and_warm(workspace, samples_path(), ReadLog())
+    _heading(console, "5. What worked, as a template")
+    tell_template(console, warmed)
+    _heading(console, "6. What a new session is sent")
+    tell_warmup(console, warmed, MESSAGE)
+    _heading(console, "7. Does it help? Ask, instead of hoping")
+    tell_verdict(console, prove(workspace))
     _tell_next(console)
 
 
@@ -190,13 +216,15 @@ def _tell_repair(console: Console, repairs: Sequence[Repair]) -> None:
 
 
 def _tell_next(console: Console) -> None:
-    _heading(console, "5. Now on your own sessions")
+    _heading(console, "8. Now on your own sessions")
     for command, purpose in list_next_commands():
         console.print(Text(command, style="bold"), soft_wrap=True)
         console.print(Text(f"  {purpose}", style="dim"))
 
 
-def _story_json(stores: Sequence[SampleStore], log: ReadLog) -> dict[str, Any]:
+def _story_json(
+    workspace: Workspace, stores: Sequence[SampleStore], log: ReadLog
+) -> dict[str, Any]:
     sessions = [session for store in stores for session in store.sessions]
     totals = Tally.of(_findings.list_calls(sessions))
     repairs = _findings.find_repairs(sessions)
@@ -216,6 +244,8 @@ def _story_json(stores: Sequence[SampleStore], log: ReadLog) -> dict[str, Any]:
         "totals": {"sessions": len(sessions), **_tally_json(totals)},
         "naive": _naive_json(sessions),
         "repairs": {"found": len(repairs), "example": _repair_json(repairs)},
+        **template_json(mine_and_warm(workspace, samples_path(), ReadLog())),
+        "demonstration": to_dict(prove(workspace)),
         "next": [command for command, _ in list_next_commands()],
         "skipped": list_skips(log),
     }

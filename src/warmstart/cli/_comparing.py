@@ -1,0 +1,161 @@
+"""Reads the two sides of ``warmstart compare`` and prints them.
+
+JSON is one object: ``schema_version``, ``comparison`` and ``skipped``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.text import Text
+
+from warmstart.cli._filters import Moment
+from warmstart.cli._output import list_skips, open_console, print_json, report_skips
+from warmstart.cli._profile_text import (
+    RATE_COLUMNS,
+    heading,
+    p_value,
+    percent,
+    points,
+    rate_cells,
+    say,
+    show_table,
+)
+from warmstart.cli._text import clean
+from warmstart.errors import UsageError
+from warmstart.model.selection import Selection
+from warmstart.profile.comparison import Comparison, ComparisonVerdict, Side
+from warmstart.profile.document import to_document
+from warmstart.profile.rules import Rules
+from warmstart.sources import ReadLog
+from warmstart.workspace import Workspace
+from warmstart.workspace.profiling import compare_sides
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+SCHEMA_VERSION = 1
+TEXT_FIELDS = frozenset({"source", "agent", "model", "project", "tool", "format"})
+NUMBER_FIELDS = frozenset({"min_messages", "max_messages"})
+TIME_FIELDS = frozenset({"since", "until"})
+
+
+def run_compare(
+    texts: tuple[str, str], paths: tuple[str, ...], rules: Rules, *, as_json: bool, quiet: bool
+) -> None:
+    """Compare, then print."""
+    log = ReadLog()
+    within = Selection(paths=paths)
+    sides = [(text, parse_side(text, within)) for text in texts]
+    found = compare_sides(Workspace.open(), sides, within, log, rules=rules)
+    if as_json:
+        print_json(
+            {
+                "schema_version": SCHEMA_VERSION,
+                "comparison": _document(found),
+                "skipped": list_skips(log),
+            }
+        )
+    else:
+        print_comparison(open_console(), found)
+    report_skips(log, quiet=quiet)
+
+
+def parse_side(text: str, within: Selection) -> Selection | str:
+    """A side as a user wrote it: a filter, a path, or else a session's id.
+
+    Raises:
+        UsageError: a filter has an unknown name or a value that cannot be right.
+    """
+    if "=" in text:
+        fields: dict[str, Any] = {}
+        for part in text.split(","):
+            name, sign, value = part.strip().partition("=")
+            if not sign or not value:
+                raise UsageError(f"{part!r} is no NAME=VALUE", hint="warmstart compare --help")
+            fields.update(_parse_field(name.replace("-", "_"), value))
+        return replace(within, **fields)
+    if Path(text).exists():
+        return replace(within, paths=(text,))
+    return text
+
+
+def _parse_field(name: str, value: str) -> dict[str, Any]:
+    try:
+        if name == "path":
+            return {"paths": (value,)}
+        if name in TEXT_FIELDS:
+            return {name: value}
+        if name in NUMBER_FIELDS:
+            return {name: int(value)}
+        if name in TIME_FIELDS:
+            return {name: Moment(end_of_day=name == "until").convert(value, None, None)}
+    except (ValueError, click.UsageError) as error:
+        words = error.message if isinstance(error, click.UsageError) else f"{value!r} is no number"
+        raise UsageError(f"filter {name!r}: {words}", hint="warmstart compare --help") from error
+    known = sorted(TEXT_FIELDS | NUMBER_FIELDS | TIME_FIELDS | {"path"})
+    raise UsageError(f"there is no filter {name!r}", hint=f"filters are {', '.join(known)}")
+
+
+def _document(found: Comparison) -> dict[str, Any]:
+    made: dict[str, Any] = to_document(found)
+    for side in ("first", "second"):
+        made[side].pop("tool_sums")
+    return made
+
+
+def print_comparison(console: Console, found: Comparison) -> None:
+    """Verdict, rates, then what else differs."""
+    decided = found.verdict is not ComparisonVerdict.INCONCLUSIVE
+    console.print(Text(str(found.verdict), style="bold green" if decided else "bold"))
+    say(console, found.sentence)
+    unit = f"unit: {found.unit}, {found.units[0]:,} and {found.units[1]:,}"
+    exact = "" if found.p_sign_flip is None else f", sign-flip p = {p_value(found.p_sign_flip)}"
+    effect = f"B - A {points(found.difference)}, p = {p_value(found.difference.p)}{exact}"
+    say(console, f"{effect}; {unit}", "dim")
+    units = f"{found.unit.partition(' ')[0].upper()}S"
+    show_table(
+        console,
+        ("", units, *RATE_COLUMNS[1:]),
+        [
+            [f"A {clean(found.first.label)}", *rate_cells(found.first_rate)],
+            [f"B {clean(found.second.label)}", *rate_cells(found.second_rate)],
+        ],
+    )
+    heading(console, "Beside it", "a template or model may change how many calls are made")
+    rows = zip(_facts(found.first), _facts(found.second), strict=True)
+    show_table(console, ("", "A", "B"), [[name, one, two] for (name, one), (_, two) in rows])
+    if found.tools:
+        heading(console, "By tool", "each on its own, not adjusted for how many there are")
+        made = [
+            [t.tool, *rate_cells(t.first)[1:4], *rate_cells(t.second)[1:4], points(t.difference)]
+            for t in found.tools
+        ]
+        names = ("TOOL", "CALLS A", "ERR", "RATE A", "CALLS B", "ERR", "RATE B", "B - A")
+        show_table(console, names, made)
+
+
+def _facts(side: Side) -> list[tuple[str, str]]:
+    profile = side.profile
+    totals = profile.totals
+    sessions = int(totals.get("sessions", 0))
+    tokens = sum(totals.get(name, 0) for name in ("input", "output", "cache_read", "cache_write"))
+    repaired = sum(tool.repaired for tool in profile.tools)
+    errors = profile.rate.errors
+
+    def each(value: float) -> str:
+        return f"{value / sessions:,.1f}" if sessions else "-"
+
+    return [
+        ("sessions", f"{sessions:,}"),
+        ("calls per session", each(profile.rate.calls)),
+        ("errors per session", each(errors)),
+        ("messages per session", each(totals.get("messages", 0))),
+        ("tokens per session", each(tokens)),
+        ("failures repaired", percent(repaired / errors) if errors else "-"),
+        ("unanswered calls", f"{profile.statuses.get('unanswered', 0):,}"),
+        ("rejected calls", f"{profile.statuses.get('rejected', 0):,}"),
+    ]

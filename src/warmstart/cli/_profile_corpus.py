@@ -1,0 +1,225 @@
+"""A corpus profile on the terminal, the most useful first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from warmstart.cli._profile_text import (
+    RATE_COLUMNS,
+    heading,
+    limit,
+    p_value,
+    percent,
+    points,
+    rate_cells,
+    rate_words,
+    say,
+    show_table,
+    sparkline,
+)
+from warmstart.cli._text import clean, count, one_line, readable_duration
+from warmstart.profile.corpus import CorpusProfile, Group
+from warmstart.profile.learning import LearningVerdict
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+MAX_ROWS = 12
+VERDICT_STYLES = {
+    LearningVerdict.LEARNING: "bold green",
+    LearningVerdict.WORSENING: "bold red",
+    LearningVerdict.SELECTION: "bold yellow",
+    LearningVerdict.BOTH: "bold yellow",
+    LearningVerdict.INCONCLUSIVE: "bold",
+}
+
+
+def print_corpus(console: Console, profile: CorpusProfile) -> None:
+    """Everything, in reading order."""
+    _print_totals(console, profile)
+    if not profile.rate.calls:
+        return
+    _print_length(console, profile)
+    _print_learning(console, profile)
+    _print_position(console, profile)
+    _print_tools(console, profile)
+    _print_recoveries(console, profile)
+    _print_openings(console, profile)
+    for title, groups in (
+        ("By agent", profile.by_agent),
+        ("By model", profile.by_model),
+        ("By project", profile.by_project),
+        ("By task type", profile.by_task_type),
+        ("By week (Monday)", profile.by_week[-MAX_ROWS:]),
+    ):
+        _print_groups(console, title, groups)
+    _print_user(console, profile)
+
+
+def _print_totals(console: Console, profile: CorpusProfile) -> None:
+    totals = profile.totals
+    sessions = int(totals.get("sessions", 0))
+    silent = int(totals.get("without_calls", 0))
+    share = f" ({percent(silent / sessions)})" if silent else ""
+    say(
+        console,
+        f"{count(sessions, 'session')}, {count(int(totals.get('messages', 0)), 'message')};"
+        f" {int(totals.get('empty', 0)):,} empty ({percent(profile.empty_share)}),"
+        f" {silent:,} without calls{share}",
+    )
+    rate = profile.rate
+    line = Text("error rate ", style="bold").append(rate_words(rate), style="bold")
+    line.append(f"  {rate.errors:,} of {rate.calls:,} judged calls in {rate.sessions:,} sessions")
+    console.print(line, soft_wrap=True)
+    statuses = sorted(profile.statuses.items(), key=lambda item: -item[1])
+    others = ", ".join(f"{name} {number:,}" for name, number in statuses)
+    left_out = int(totals.get("trivial_calls", 0))
+    say(console, f"calls: {others}; {left_out:,} of housekeeping tools left out", "dim")
+    if rate.errors:
+        icc = "-" if rate.icc is None else f"{rate.icc:.2f}"
+        say(
+            console,
+            f"calls of a session go together: ICC {icc}, design effect {rate.deff:.1f}, worth"
+            f" {rate.n_eff:,.0f} independent calls",
+            "dim",
+        )
+    tokens = sum(int(totals.get(n, 0)) for n in ("input", "output", "cache_read", "cache_write"))
+    spent = readable_duration(totals.get("seconds", 0.0))
+    say(console, f"tokens {tokens:,}, time {spent}, {_compactions(profile)}", "dim")
+
+
+def _compactions(profile: CorpusProfile) -> str:
+    number = int(profile.totals.get("compactions", 0))
+    warm = int(profile.totals.get("warmups", 0))
+    words = count(number, "compaction")
+    return f"{words}, {warm:,} warm-up messages (never counted)" if warm else words
+
+
+def _print_length(console: Console, profile: CorpusProfile) -> None:
+    heading(console, "By session length (messages)", "says nothing about why")
+    rows = [[group.label, *rate_cells(group.rate)] for group in profile.by_length]
+    show_table(console, ("LENGTH", *RATE_COLUMNS), rows)
+    if profile.length_contrast is not None:
+        found = profile.length_contrast
+        say(
+            console,
+            f"longest minus the one before: {points(found)}, p = {p_value(found.p)}"
+            f" ({profile.rate.sessions:,} sessions)",
+            "dim",
+        )
+
+
+def _print_learning(console: Console, profile: CorpusProfile) -> None:
+    learning = profile.learning
+    heading(console, "Learning or selection?")
+    console.print(Text(str(learning.verdict), style=VERDICT_STYLES[learning.verdict]))
+    say(console, learning.sentence)
+    rows = []
+    for trend in learning.trends:
+        exact = "" if trend.p_sign_flip is None else p_value(trend.p_sign_flip)
+        span = f"{limit(trend.low, '+.2f')}, {limit(trend.high, '+.2f')}"
+        rows.append(
+            [trend.variant, f"{trend.informative:,}", f"{trend.errors:,}",
+             f"{trend.log_odds:+.2f}", span, p_value(trend.p), exact]
+        )  # fmt: skip
+    names = ("WITHIN SESSIONS", "INFORMATIVE", "ERRORS", "LOG ODDS", "95 % CI", "P", "SIGN-FLIP P")
+    show_table(console, names, rows)
+    if learning.first_calls:
+        heading(console, "First 50 calls, by how long the session became")
+        first = [[row.label, *rate_cells(row.rate)] for row in learning.first_calls]
+        show_table(console, ("EVENTUAL LENGTH", *RATE_COLUMNS), first)
+
+
+def _print_position(console: Console, profile: CorpusProfile) -> None:
+    heading(
+        console, "By position in the session (calls)", "all sessions pooled: mixes in selection"
+    )
+    groups = profile.by_position
+    line = sparkline([group.rate.rate for group in groups])
+    ends = [f"{group.label} {percent(group.rate.rate)}" for group in (groups[0], groups[-1])]
+    say(console, f"{ends[0]}  {line}  {ends[1]}")
+    gain = profile.gain
+    if gain is not None:
+        span = f"[{limit(100 * gain.low, '+.1f')}, {limit(100 * gain.high, '+.1f')}]"
+        say(
+            console,
+            f"first fifth {percent(gain.early)}, last fifth {percent(gain.late)} (final call left"
+            f" out); mean change per session {100 * gain.mean_change:+.1f} points {span},"
+            f" {gain.sessions:,} sessions",
+            "dim",
+        )
+
+
+def _print_tools(console: Console, profile: CorpusProfile) -> None:
+    heading(
+        console,
+        "Tools, by what it would pay to fix",
+        "WASTE = failed calls + calls spent between a failure and its repair",
+    )
+    rows = []
+    for one in profile.tools[:MAX_ROWS]:
+        classes = ", ".join(f"{name} {number}" for name, number in list(one.classes.items())[:2])
+        case = f"{one.evidence[0]} #{one.evidence[1]}" if one.evidence else "-"
+        rows.append(
+            [one.tool, f"{one.waste:,}", f"{one.calls:,}", *rate_cells(one.rate)[2:],
+             percent(one.repair_rate), f"{one.masked:,}", f"{one.repeats:,}", classes or "-", case]
+        )  # fmt: skip
+    names = ("TOOL", "WASTE", "CALLS", "ERRORS", "RATE", "95 % CI", "REPAIRED", "MASKED",
+             "REPEATS", "MOSTLY", "EVIDENCE")  # fmt: skip
+    show_table(console, names, rows, tail=2)
+    if len(profile.tools) > MAX_ROWS:
+        say(console, f"and {count(len(profile.tools) - MAX_ROWS, 'more tool')} (--json)", "dim")
+
+
+def _print_recoveries(console: Console, profile: CorpusProfile) -> None:
+    if not profile.recoveries:
+        return
+    heading(console, "Repairs that happen again and again")
+    rows = [
+        [one.tool, one.error_class, one.how, one.by, f"{one.count:,}", f"{one.mean_calls:.1f}"]
+        for one in profile.recoveries[:8]
+    ]
+    show_table(
+        console, ("FAILED", "WITH", "REPAIRED BY", "TOOL", "TIMES", "CALLS LATER"), rows, texts=4
+    )
+
+
+def _print_openings(console: Console, profile: CorpusProfile) -> None:
+    if not profile.openings:
+        return
+    heading(
+        console,
+        "First 30 turns, and the error rate of what follows",
+        "an association: sessions differ in more than how they begin",
+    )
+    rows = [[group.label, *rate_cells(group.rate)] for group in profile.openings]
+    show_table(console, ("OPENING WAS", *RATE_COLUMNS), rows)
+
+
+def _print_groups(console: Console, title: str, groups: Sequence[Group]) -> None:
+    if len(groups) < 2:
+        return
+    heading(console, title)
+    shown = groups[:MAX_ROWS]
+    rows = [[clean(group.label), *rate_cells(group.rate)] for group in shown]
+    show_table(console, ("", *RATE_COLUMNS), rows)
+    if len(groups) > len(shown):
+        say(console, f"and {len(groups) - len(shown):,} more (--json)", "dim")
+
+
+def _print_user(console: Console, profile: CorpusProfile) -> None:
+    heading(console, "What the work was")
+    for title, counts in (
+        ("error classes", profile.classes),
+        ("task types", profile.task_types),
+        ("request styles", profile.styles),
+        ("feedback styles", profile.feedback),
+        ("domains", dict(list(profile.domains.items())[:8])),
+        ("markers", {marker.value: marker.uses for marker in profile.markers[:5]}),
+    ):
+        if counts:
+            words = ", ".join(f"{one_line(name)} {number:,}" for name, number in counts.items())
+            say(console, f"{title}: {words}")

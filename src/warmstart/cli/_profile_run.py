@@ -1,0 +1,89 @@
+"""Runs ``warmstart profile``: reads, profiles, and hands over to the printers.
+
+JSON is one object: ``schema_version``, ``profile`` (every figure under its own name, see
+docs/profile.md), and ``skipped``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from warmstart.cli._output import list_skips, note, open_console, print_json, report_skips
+from warmstart.cli._profile_corpus import print_corpus
+from warmstart.cli._profile_progress import show_progress
+from warmstart.cli._profile_session import print_session_profile
+from warmstart.model.selection import Selection
+from warmstart.profile.corpus import parse_buckets
+from warmstart.profile.document import to_document
+from warmstart.profile.page import build_corpus_page, build_session_page
+from warmstart.profile.rules import Rules
+from warmstart.sources import ReadLog
+from warmstart.workspace import Workspace
+from warmstart.workspace.profiling import load_settings, profile_corpus, profile_one, write_page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rich.console import Console
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """Where a profile goes."""
+
+    as_json: bool
+    quiet: bool
+    page: Path | None
+    force: bool
+
+
+def run_corpus(
+    workspace: Workspace, selection: Selection, rules: Rules, buckets: str | None, output: Output
+) -> None:
+    """Profile everything selected."""
+    edges = parse_buckets(load_settings(workspace, {"buckets": buckets}).buckets)
+    log = ReadLog()
+    with show_progress(quiet=output.quiet) as on_progress:
+        profile = profile_corpus(
+            workspace, selection, log, rules=rules, edges=edges, on_progress=on_progress
+        )
+    if output.page is not None:
+        page = build_corpus_page(profile)
+        write_page(workspace, output.page, page, overwrite=output.force)
+    _print(profile, print_corpus, log, output)
+    if not profile.totals.get("sessions"):
+        note("no sessions found; see: warmstart doctor, or try: warmstart demo", quiet=output.quiet)
+
+
+def run_session(
+    workspace: Workspace, wanted: str, selection: Selection, rules: Rules, output: Output
+) -> None:
+    """Profile one session."""
+    log = ReadLog()
+    profile = profile_one(workspace, wanted, selection, log, rules=rules)
+    if output.page is not None:
+        page = build_session_page(profile)
+        write_page(workspace, output.page, page, overwrite=output.force)
+    _print(profile, print_session_profile, log, output)
+
+
+def _print(
+    profile: Any, printer: Callable[[Console, Any], None], log: ReadLog, output: Output
+) -> None:
+    if output.as_json:
+        print_json(
+            {
+                "schema_version": SCHEMA_VERSION,
+                "profile": to_document(profile),
+                "skipped": list_skips(log),
+            }
+        )
+    else:
+        printer(open_console(), profile)
+    report_skips(log, quiet=output.quiet)
+    if output.page is not None:
+        note(f"written: {output.page}", quiet=output.quiet)
