@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 MAX_GUIDANCE = 3
 MAX_REPAIRS = 2
 MAX_SENT_LINES = 34
-WIDTH = 150
 
 
 def tell_learning(console: Console, profile: CorpusProfile) -> None:
@@ -43,12 +42,14 @@ def tell_template(console: Console, warmed: Warmed) -> None:
             " it. Some of it:\n"
         )
     )
+    room = console.width - len("  advice  ") - 1
     for line in template.guidance[:MAX_GUIDANCE]:
-        console.print(Text(f"  advice  {one_line(clean(line.text), WIDTH)}"), soft_wrap=True)
+        console.print(Text(f"  advice  {one_line(clean(line.text), room)}"), soft_wrap=True)
     for repair in template.recoveries[:MAX_REPAIRS]:
         text = f"{repair.tool}: {repair.signature} -> {repair.change}"
-        worked = f" (worked {repair.count} of {repair.tries} times)"
-        console.print(Text(f"  repair  {one_line(clean(text), WIDTH)}{worked}"), soft_wrap=True)
+        worked = f" ({repair.count} of {repair.tries})"
+        cut = one_line(clean(text), room - len(worked))
+        console.print(Text(f"  repair  {cut}{worked}"), soft_wrap=True)
 
 
 def tell_warmup(console: Console, warmed: Warmed, message: str) -> None:
@@ -64,8 +65,8 @@ def tell_warmup(console: Console, warmed: Warmed, message: str) -> None:
         )
     )
     for line in lines[:MAX_SENT_LINES]:
-        console.print(Text(f"  | {one_line(clean(line), WIDTH)}".rstrip(), style="dim"),
-                      soft_wrap=True)  # fmt: skip
+        cut = one_line(clean(line), console.width - len("  | ") - 1)
+        console.print(Text(f"  | {cut}".rstrip(), style="dim"), soft_wrap=True)
     if len(lines) > MAX_SENT_LINES:
         rest = count(len(lines) - MAX_SENT_LINES, "more line")
         console.print(Text(f"  | … {rest}", style="dim"))
