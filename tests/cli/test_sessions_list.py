@@ -15,7 +15,10 @@ from rich.cells import cell_len
 from support.badinput import write
 from support.sessions import STARTED, make_messages, make_session, write_export
 from warmstart.cli._filters import Moment
-from warmstart.cli._listing import make_row, shorten_ids
+from warmstart.cli._listing import Row, make_row, shorten_ids
+from warmstart.facts.derive import derive_facts
+from warmstart.facts.packing import row_of
+from warmstart.model import Session
 
 Run = Callable[..., Result]
 DAY = 86_400
@@ -33,6 +36,11 @@ def store(home: Path) -> Path:
         for n, name in enumerate(names)
     ]
     return write_export(home / "ws/archive/all.jsonl", *moments)
+
+
+def _row(session: Session) -> Row:
+    facts = derive_facts(session)
+    return make_row(row_of(facts), facts)
 
 
 def test_the_newest_is_first_and_the_footer_is_on_stderr(run: Run, store: Path) -> None:
@@ -134,7 +142,7 @@ def test_without_a_title_the_first_words_of_the_user_stand_in(run: Run, home: Pa
 
 @given(ids=st.lists(st.text(alphabet="ab/:", min_size=1, max_size=14), min_size=1, unique=True))
 def test_a_short_id_finds_exactly_its_session(ids: list[str]) -> None:
-    rows = [make_row(make_session(native_id)) for native_id in ids]
+    rows = [_row(make_session(native_id)) for native_id in ids]
     for identity, short in shorten_ids(rows).items():
         native = identity.removeprefix("hermes:")
         others = [other for other in ids if other.startswith(short) and other != native]
@@ -142,7 +150,7 @@ def test_a_short_id_finds_exactly_its_session(ids: list[str]) -> None:
 
 
 def test_the_same_native_id_of_two_sources_is_shown_in_full() -> None:
-    rows = [make_row(make_session("same-id-1", origin=origin)) for origin in ("codex", "hermes")]
+    rows = [_row(make_session("same-id-1", origin=origin)) for origin in ("codex", "hermes")]
     assert set(shorten_ids(rows).values()) == {"codex:same-id-1", "hermes:same-id-1"}
 
 

@@ -76,12 +76,17 @@ def _server(machine: Machine) -> dict[str, object]:
     return {"command": command, "args": [*arguments, "mcp"]}
 
 
+def hook_entry(command: tuple[str, ...]) -> dict[str, object]:
+    """What Claude Code's settings hold for a hook; ``command`` starts warmstart."""
+    line = " ".join([*map(_quote, command), "hook", "claude-code"])
+    return {"hooks": [{"type": "command", "command": line, "timeout": 20}]}
+
+
 def _claude_code(machine: Machine) -> Setup:
     settings = machine.folder("CLAUDE_CONFIG_DIR", ".claude") / "settings.json"
     named = machine.environ.get("CLAUDE_CONFIG_DIR")
     state = (Path(named).expanduser() if named else machine.user_home) / ".claude.json"
-    line = " ".join([*map(_quote, machine.command), "hook", "claude-code"])
-    hook = {"hooks": [{"type": "command", "command": line, "timeout": 20}]}
+    hook = hook_entry(machine.command)
     return Setup(
         agent="claude-code",
         title="Claude Code",

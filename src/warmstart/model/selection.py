@@ -6,11 +6,50 @@ the surface to the workspace.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import Protocol
 
+from warmstart.model.facts import SessionFacts
 from warmstart.model.outcome import Status
 from warmstart.model.session import Session
+
+
+class Described(Protocol):
+    """What a session, its facts and its row in a listing have in common."""
+
+    @property
+    def origin(self) -> str:
+        """The reader's name."""
+
+    @property
+    def agent(self) -> str:
+        """Which agent wrote it."""
+
+    @property
+    def model(self) -> str | None:
+        """The model that answered most."""
+
+    @property
+    def project(self) -> str | None:
+        """The working directory."""
+
+    @property
+    def started_at(self) -> float | None:
+        """When it began."""
+
+    @property
+    def ended_at(self) -> float | None:
+        """When it was last written to."""
+
+
+class Extract(Described, Protocol):
+    """A session whose messages were counted and left behind."""
+
+    @property
+    def messages(self) -> int:
+        """Messages that count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +82,39 @@ class Selection:
         return (
             self._matches_names(session)
             and self._matches_time(session)
-            and self._matches_size(session)
-            and self._matches_calls(session)
+            and (not self._asks_size or self._matches_size(count_messages(session)))
+            and (
+                not self.errors_only
+                or any(call.outcome.status is Status.ERROR for call in session.calls)
+            )
+            and self._matches_tools(call.tool for call in session.calls)
         )
 
-    def _matches_names(self, session: Session) -> bool:
+    def matches_facts(self, facts: SessionFacts) -> bool:
+        """The same, asked of a session's facts."""
+        failed = any(call.status is Status.ERROR for call in facts.calls)
+        return self.matches_extract(facts, failed=failed, tools=(call.tool for call in facts.calls))
+
+    def matches_extract(self, extract: Extract, *, failed: bool, tools: Iterable[str]) -> bool:
+        """The same, where only whether a call failed and which tools were called is known."""
+        return (
+            self._matches_names(extract)
+            and self._matches_time(extract)
+            and self._matches_size(extract.messages)
+            and (failed or not self.errors_only)
+            and self._matches_tools(tools)
+        )
+
+    @property
+    def has_filters(self) -> bool:
+        """Whether anything that was read may be left out."""
+        return self != Selection(paths=self.paths, format=self.format)
+
+    @property
+    def _asks_size(self) -> bool:
+        return self.min_messages is not None or self.max_messages is not None
+
+    def _matches_names(self, session: Described) -> bool:
         return (
             (self.source is None or self.source == session.origin)
             and (self.agent is None or _fold(self.agent) == _fold(session.agent))
@@ -55,7 +122,7 @@ class Selection:
             and (self.project is None or _fold(self.project) in _fold(session.project))
         )
 
-    def _matches_time(self, session: Session) -> bool:
+    def _matches_time(self, session: Described) -> bool:
         if self.since is not None:
             last = last_active(session)
             if last is None or last < self.since:
@@ -65,21 +132,16 @@ class Selection:
             return first is not None and first < self.until
         return True
 
-    def _matches_size(self, session: Session) -> bool:
-        if self.min_messages is None and self.max_messages is None:
-            return True
-        size = count_messages(session)
+    def _matches_size(self, size: int) -> bool:
         return (self.min_messages is None or size >= self.min_messages) and (
             self.max_messages is None or size <= self.max_messages
         )
 
-    def _matches_calls(self, session: Session) -> bool:
-        if self.errors_only and not any(c.outcome.status is Status.ERROR for c in session.calls):
-            return False
+    def _matches_tools(self, tools: Iterable[str]) -> bool:
         if self.tool is None:
             return True
         pattern = _fold(self.tool)
-        return any(fnmatchcase(_fold(call.tool), pattern) for call in session.calls)
+        return any(fnmatchcase(_fold(tool), pattern) for tool in tools)
 
 
 def count_messages(session: Session) -> int:
@@ -87,7 +149,7 @@ def count_messages(session: Session) -> int:
     return sum(message.counts for message in session.messages)
 
 
-def last_active(session: Session) -> float | None:
+def last_active(session: Described) -> float | None:
     """When anything was last written to a session."""
     return session.ended_at if session.ended_at is not None else session.started_at
 

@@ -7,6 +7,10 @@ from enum import StrEnum
 
 from warmstart.model.message import Message
 
+CALL_ID_PREFIX = "call_warm_"
+"""How the ids of example calls begin, in every form. Agents keep ids, so a transcript that began
+warm can be told from one that did not without a word in the prompt."""
+
 
 class Arm(StrEnum):
     """How a session was started; what a later verdict compares."""

@@ -13,12 +13,14 @@ from typing import Any
 
 from warmstart.model import Call, Message, Request, Result, Session, Tokens
 from warmstart.outcome import judge
+from warmstart.sources.warmups import mark_warmups
 
 
 def build_session(
     origin: str, native_id: str, messages: Sequence[Message], **fields: Any
 ) -> Session:
     """A session from its messages; ``fields`` are Session fields and win over what is derived."""
+    messages = mark_warmups(messages)
     fields.setdefault("agent", origin)
     derived = {
         "model": _main_model(messages),

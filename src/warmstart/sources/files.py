@@ -171,19 +171,29 @@ def _pass_over_line(file: IO[bytes]) -> int:
 def read_json_lines(path: Path, log: ReadLog, start: int = 0) -> Iterator[Line]:
     """Every JSON object of a JSONL file, with what is none counted."""
     for number, line, complete in read_lines(path, log, start):
-        if line.isspace():
-            continue
-        data = parse_json(line)
-        if isinstance(data, dict):
-            if not complete:
-                log.resume_at += len(line)
+        data = parse_line(line, number, path, log, complete=complete)
+        if data is not None:
             yield Line(number, data)
-        elif not complete:
-            log.skip("last line half-written", path, number)
-        elif is_json(data):
-            log.skip("line is JSON but no object", path, number)
-        else:
-            log.skip("line is no JSON", path, number)
+
+
+def parse_line(
+    line: bytes, number: int, path: Path, log: ReadLog, *, complete: bool
+) -> dict[str, Any] | None:
+    """The object on a line; None, and counted, where there is none."""
+    if line.isspace():
+        return None
+    data = parse_json(line)
+    if isinstance(data, dict):
+        if not complete:
+            log.resume_at += len(line)
+        return data
+    if not complete:
+        log.skip("last line half-written", path, number)
+    elif is_json(data):
+        log.skip("line is JSON but no object", path, number)
+    else:
+        log.skip("line is no JSON", path, number)
+    return None
 
 
 def read_json(path: Path) -> Any:

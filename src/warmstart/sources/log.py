@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +17,12 @@ class Skip(NamedTuple):
     line: int | None
 
 
+def identify(origin: str, native_id: str) -> int:
+    """A number for an id, the same in every run; 64 bits, so that no two ids share one."""
+    data = f"{origin}\0{native_id}".encode("utf-8", "replace")
+    return int.from_bytes(blake2b(data, digest_size=8).digest(), "little", signed=True)
+
+
 @dataclass(slots=True)
 class ReadLog:
     """Collects skips over one scan; also where an append-only file can be taken up again."""
@@ -24,8 +31,13 @@ class ReadLog:
     examples: dict[str, Skip] = field(default_factory=dict)
     resume_at: int = 0
     """Byte offset (uncompressed) just behind the last complete line that was read."""
-    seen: set[tuple[str, str]] = field(default_factory=set)
-    """(origin, native message or call id) met so far, for formats whose files repeat each other."""
+    seen: set[int] = field(default_factory=set)
+    """Message and session ids met so far, as ``identify`` numbers them, for formats whose files
+    repeat each other."""
+    asked: list[int] = field(default_factory=list)
+    """The same in the order they were asked about, whether they were new or not."""
+    notes: list[str] = field(default_factory=list)
+    """What else a person should be told; nothing was left out for it."""
 
     def skip(self, reason: str, path: Path, line: int | None = None, *, count: int = 1) -> None:
         """Count something left out. ``reason`` is a short phrase without any of its content."""
@@ -34,7 +46,8 @@ class ReadLog:
 
     def first_sight(self, origin: str, native_id: str) -> bool:
         """True the first time an id is met in this scan."""
-        key = (origin, native_id)
+        key = identify(origin, native_id)
+        self.asked.append(key)
         if key in self.seen:
             return False
         self.seen.add(key)
@@ -46,8 +59,8 @@ class ReadLog:
         return self.counts.total()
 
     def sentences(self) -> list[str]:
-        """One line per reason, most frequent first, with the place of the first case."""
-        lines = []
+        """The notes, then a line per reason, most frequent first, with the first case's place."""
+        lines = list(self.notes)
         for reason, count in self.counts.most_common():
             where = self.examples[reason]
             place = f"{where.path}:{where.line}" if where.line else f"{where.path}"

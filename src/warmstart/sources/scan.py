@@ -39,7 +39,7 @@ def find_units(path: Path, log: ReadLog, format_name: str | None = None) -> Iter
             f"no such file or folder: {str(path)!r}", wanted=str(path), hint="warmstart doctor"
         )
     forced = get_reader(format_name) if format_name else None
-    reader = _choose_reader(path, forced)
+    reader = choose_reader(path, forced)
     if reader is not None:
         yield from (Found(reader, unit) for unit in reader.units(path, log))
     elif path.is_dir():
@@ -70,7 +70,8 @@ def read_unit(found: Found, log: ReadLog, *, alone: bool = False) -> Iterator[Se
         log.skip(f"reader failed ({type(error).__name__})", found.unit.path)
 
 
-def _choose_reader(path: Path, forced: Reader | None) -> Reader | None:
+def choose_reader(path: Path, forced: Reader | None) -> Reader | None:
+    """The reader for a file, or for a folder that one of them takes as a whole."""
     if forced is not None:
         return forced if path.is_file() or forced.recognises(probe_path(path)) else None
     return find_reader(probe_path(path))
@@ -80,7 +81,7 @@ def _walk(folder: Path, log: ReadLog, forced: Reader | None) -> Iterator[Found]:
     """Sub-folders that are a store of their own are read as one; other files one by one."""
     for path in _candidates(folder, log):
         try:
-            reader = _choose_reader(path, forced)
+            reader = choose_reader(path, forced)
             if reader is not None:
                 yield from (Found(reader, unit) for unit in reader.units(path, log))
             elif path.is_dir():

@@ -163,16 +163,16 @@ class Workspace:
             path = Path(name)
             try:
                 for found in find_units(path, log, selection.format):
-                    if _may_hold(found.reader.name, selection):
+                    if may_hold(found.reader.name, selection):
                         yield found, alone and found.unit.path == path and not found.unit.key
             except SourceError as error:
                 if alone:
                     raise
-                log.skip(_reason(error), path)
+                log.skip(explain_failure(error), path)
 
     def _units_of_stores(self, selection: Selection, log: ReadLog) -> Iterator[Found]:
         for store in self.find_stores():
-            if selection.format not in (None, store.reader) or not _may_hold(
+            if selection.format not in (None, store.reader) or not may_hold(
                 store.reader, selection
             ):
                 continue
@@ -180,17 +180,18 @@ class Workspace:
                 units = list_units(store, log)
                 # Of two archived copies of a session, the one in the newer file is the longer one.
                 for found in reversed([*units]) if store.reader == ARCHIVE_READER else units:
-                    if _may_hold(found.reader.name, selection):
+                    if may_hold(found.reader.name, selection):
                         yield found
             except (SourceError, OSError) as error:
-                log.skip(_reason(error), store.path)
+                log.skip(explain_failure(error), store.path)
 
 
-def _may_hold(reader: str, selection: Selection) -> bool:
+def may_hold(reader: str, selection: Selection) -> bool:
+    """Whether a reader's sessions may be among those selected."""
     return selection.source in (None, reader) or reader == ARCHIVE_READER
 
 
-def _reason(error: SourceError | OSError) -> str:
+def explain_failure(error: SourceError | OSError) -> str:
     """Why a place was left out, without its name."""
     if isinstance(error, OSError):
         return error.strerror or "unreadable"

@@ -19,13 +19,14 @@ from typing import Any, NamedTuple
 
 from warmstart.errors import SourceError
 from warmstart.model import Session
-from warmstart.sources.files import read_json_lines
+from warmstart.sources.files import parse_line, read_lines
 from warmstart.sources.log import ReadLog
 from warmstart.sources.probe import probe_path
 from warmstart.sources.reader import Probe, Unit, file_fingerprint, file_unit
 from warmstart.sources.readers._claude_code_transcript import (
     Transcript,
     is_uuid,
+    read_progress,
 )
 from warmstart.sources.records import file_stem
 
@@ -80,8 +81,14 @@ class ClaudeCode:
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
         """Read a file's session, and the subagents that older versions wrote into it."""
         transcript = Transcript(unit.path, log)
-        for number, data in read_json_lines(unit.path, log):
-            transcript.add(number, data)
+        for number, line, complete in read_lines(unit.path, log):
+            note = read_progress(line)
+            if note is not None:
+                transcript.add_progress(*note)
+                continue
+            data = parse_line(line, number, unit.path, log, complete=complete)
+            if data is not None:
+                transcript.add(number, data)
         yield from transcript.sessions()
 
 

@@ -85,7 +85,7 @@ class Hermes:
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
         """The one session of a unit."""
         with open_database(unit.path) as connection:
-            session = _read_session(connection, unit, log)
+            session = read_session(connection, unit, log)
         yield session
 
 
@@ -141,11 +141,12 @@ def _count_messages(connection: sqlite3.Connection) -> dict[Any, tuple[Any, ...]
     return {row[0]: tuple(row)[1:] for row in rows}
 
 
-def _read_session(connection: sqlite3.Connection, unit: Unit, log: ReadLog) -> Session:
+def read_session(connection: sqlite3.Connection, unit: Unit, log: ReadLog) -> Session:
+    """One session, through a connection that reads many."""
     row = _get_row(connection, unit.key)
     parent_id = as_id(row.get("parent_session_id"))
     parent_row = _get_row(connection, parent_id) if parent_id else {}
-    parent = _find_parent(row, parent_row)
+    parent = find_parent(row, parent_row)
     messages = read_messages(connection, unit.key, unit.path, log)
     inherited: list[Message] = []
     if parent is not None and parent.link in HEIRS and parent_row:
@@ -161,7 +162,7 @@ def _read_session(connection: sqlite3.Connection, unit: Unit, log: ReadLog) -> S
         parent=parent,
         compactions=tuple(Compaction(at=at + len(prompt)) for at in settled.compactions),
         path=str(unit.path),
-        **_session_fields(row),
+        **session_fields(row),
     )
 
 
@@ -179,7 +180,8 @@ def _system_prompt(row: Mapping[str, Any]) -> list[Message]:
     return [Message(role=Role.SYSTEM, text=text)] if text else []
 
 
-def _session_fields(row: Mapping[str, Any]) -> dict[str, Any]:
+def session_fields(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a row of ``sessions`` says of a session, as fields of ours."""
     config = _config(row)
     return {
         "model": as_text(row.get("model")),
@@ -211,7 +213,7 @@ def _cost(row: Mapping[str, Any]) -> float | None:
     return None if unknown else as_float(row.get("estimated_cost_usd"))
 
 
-def _find_parent(row: Mapping[str, Any], parent: Mapping[str, Any]) -> Parent | None:
+def find_parent(row: Mapping[str, Any], parent: Mapping[str, Any]) -> Parent | None:
     """The parent and why: the child's own marks first, then how the parent ended."""
     config = _config(row)
     delegated = as_id(config.get("_delegate_from"))

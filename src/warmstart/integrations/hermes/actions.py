@@ -1,0 +1,150 @@
+"""What each command of ``hermes warm`` does: through the workspace, then printed.
+
+Sessions are Hermes' own unless the command says otherwise. A template made here is a draft until a
+person approves it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from warmstart.integrations.hermes import reports
+from warmstart.integrations.hermes.printing import print_document, print_lines
+from warmstart.mine.request import BuildRequest
+from warmstart.mine.rules import Rules
+from warmstart.model.selection import Selection
+from warmstart.model.template import TemplateState
+from warmstart.profile.document import to_document
+from warmstart.sources import READERS, ReadLog
+from warmstart.template.names import check_name, make_name
+from warmstart.workspace import Workspace
+from warmstart.workspace.mining import Mined, mine_session, mine_template
+from warmstart.workspace.profiling import (
+    CompactionRequest,
+    check_sessions,
+    compare_sides,
+    profile_one,
+)
+from warmstart.workspace.templates import find_spec, open_library, try_template
+from warmstart.workspace.warming import load_config
+
+HERMES = Selection(source="hermes")
+EVERY = "all"
+Args = argparse.Namespace
+
+
+def analyze(args: Args) -> None:
+    """A session with its user and its context."""
+    found = profile_one(Workspace.open(), args.session_id, HERMES, ReadLog())
+    _show(args, {"analysis": to_document(found)}, lambda: reports.say_analysis(found))
+
+
+def profile(args: Args) -> None:
+    """How reliable a session was."""
+    found = profile_one(Workspace.open(), args.session_id, HERMES, ReadLog())
+    _show(args, {"profile": to_document(found)}, lambda: reports.say_profile(found))
+
+
+def check_compression(args: Args) -> None:
+    """Errors before and after its compactions; all other sessions are the comparison."""
+    wanted = CompactionRequest(wanted=args.session_id)
+    found = check_sessions(Workspace.open(), wanted, HERMES, ReadLog())
+    _show(args, {"report": to_document(found)}, lambda: reports.say_compaction(found))
+
+
+def compare(args: Args) -> None:
+    """Two sessions."""
+    sides = [(wanted, wanted) for wanted in (args.session_id, args.compare_with)]
+    found = compare_sides(Workspace.open(), sides, HERMES, ReadLog())
+    document: dict[str, Any] = to_document(found)
+    for side in ("first", "second"):
+        document[side].pop("tool_sums")  # the working of the comparison, of no use outside
+    _show(args, {"comparison": document}, lambda: reports.say_comparison(found))
+
+
+def extract(args: Args) -> None:
+    """A draft of one session."""
+    name = make_name(args.name or f"hermes-{args.session_id}")
+    request = BuildRequest(name=name, description=args.description)
+    workspace = Workspace.open()
+    _save(args, workspace, mine_session(workspace, args.session_id, request, HERMES, ReadLog()))
+
+
+def build(args: Args) -> None:
+    """A draft of many sessions."""
+    workspace = Workspace.open()
+    request = BuildRequest(
+        name=make_name(args.named or args.name or "hermes"),
+        description=args.description,
+        tags=tuple(tag.strip() for tag in args.tags.split(",") if tag.strip()),
+        max_sessions=args.max_sessions,
+        rules=Rules(min_messages=args.min_messages),
+    )
+    _save(args, workspace, mine_template(workspace, request, _select(args), ReadLog()))
+
+
+def list_templates(args: Args) -> None:
+    """Every template."""
+    with open_library(Workspace.open(), read_only=True) as library:
+        rows = library.list()
+    document = {"templates": [reports.describe_row(row) for row in rows]}
+    _show(args, document, lambda: reports.say_templates(rows))
+
+
+def test(args: Args) -> None:
+    """What a session would start with."""
+    workspace = Workspace.open()
+    with open_library(workspace, read_only=True) as library:
+        stored = find_spec(library, args.template_id)
+    budget = args.budget or load_config(workspace).budget
+    tried = try_template(stored, args.message, budget=budget, form="openai")
+    tried["messages"] = tried.pop("rendered")["messages"]
+    _show(args, {"test": tried, "state": str(stored.state)}, lambda: reports.say_test(tried))
+
+
+def delete(args: Args) -> None:
+    """Remove a template."""
+    name = check_name(args.template_id)
+    with open_library(Workspace.open()) as library:
+        versions = library.delete(name)
+    document = {"deleted": name, "versions": versions}
+    _show(args, document, lambda: [f"deleted {name}: {versions} version(s)"])
+
+
+def _save(args: Args, workspace: Workspace, mined: Mined) -> None:
+    with open_library(workspace) as library:
+        saved = library.save(mined.template, state=TemplateState.DRAFT, note="mined by hermes warm")
+    document = reports.describe_mined(mined, saved)
+    _show(args, document, lambda: reports.say_mined(mined, saved))
+
+
+def _select(args: Args) -> Selection:
+    """A source is a format warmstart reads, else the name of an agent."""
+    wanted = args.source_filter
+    if wanted == EVERY:
+        return Selection()
+    return Selection(source=wanted) if wanted in READERS else Selection(agent=wanted)
+
+
+def _show(args: Args, document: dict[str, Any], say: Callable[[], Iterable[str]]) -> None:
+    if args.as_json:
+        print_document(document)
+    else:
+        print_lines(say())
+
+
+ACTIONS: dict[str, Callable[[Args], None]] = {
+    "analyze": analyze,
+    "build": build,
+    "compare": compare,
+    "compress-check": check_compression,
+    "create-template": extract,
+    "delete": delete,
+    "extract": extract,
+    "list": list_templates,
+    "list-templates": list_templates,
+    "profile": profile,
+    "test": test,
+}

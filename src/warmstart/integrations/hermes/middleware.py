@@ -1,0 +1,146 @@
+"""Each request on its way to the model: what the session got at its start goes in front.
+
+A session is decided once, at its first request: chosen, held out, or left cold. From then on every
+request gets the same bytes, in this process and in any later one that resumes the session. A
+session that already has a history when it is met first began without us and stays as it is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from warmstart.integrations.hermes.quiet import quietly, say_once
+from warmstart.integrations.hermes.sessions import Conversation, Sessions
+
+if TYPE_CHECKING:
+    from warmstart.integrations.hermes.settings import HermesConfig
+    from warmstart.warm.inject import Style
+    from warmstart.workspace import Workspace
+
+AGENT = "hermes"
+FORM = "hermes-plugin"
+
+
+class Meeting(NamedTuple):
+    """A session's first request here."""
+
+    session_id: str
+    request: Mapping[str, Any]
+    style: Style
+    platform: str
+    model: str | None
+
+
+class Middleware:
+    """Hermes' ``llm_request`` middleware."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def rewrite(
+        self, *, request: Any = None, session_id: Any = "", api_mode: Any = "", **context: Any
+    ) -> dict[str, Any] | None:
+        """The request to send instead; None for as it is."""
+        if not (isinstance(request, Mapping) and isinstance(session_id, str) and session_id):
+            return None
+        known = self._sessions.find(session_id)
+        if known is not None and known.warmup is None:
+            return None
+        from warmstart.integrations.hermes.placing import (  # noqa: PLC0415 - with the first request
+            find_form,
+            place,
+        )
+
+        style = find_form(request, api_mode if isinstance(api_mode, str) else "")
+        if style is None:
+            say_once("sessions through this API start cold: %r", api_mode)
+            return None
+        platform, model = context.get("platform"), context.get("model")
+        conversation = known or self._meet(
+            Meeting(session_id, request, style, str(platform or ""), model or None)
+        )
+        if conversation.warmup is None:
+            return None
+        return {"request": place(request, conversation.warmup, style), "source": "warmstart"}
+
+    def _meet(self, meeting: Meeting) -> Conversation:
+        """Decide a session, once; where that fails it is cold, and stays so."""
+        with self._sessions.lock:
+            known = self._sessions.find(meeting.session_id)
+            if known is not None:
+                return known
+            decided = self._decide(meeting) or Conversation()
+            return self._sessions.add(meeting.session_id, decided)
+
+    @quietly
+    def _decide(self, meeting: Meeting) -> Conversation:
+        from warmstart.integrations.hermes.settings import (  # noqa: PLC0415 - once per session
+            load_hermes_config,
+        )
+        from warmstart.workspace import Workspace  # noqa: PLC0415 - same
+
+        workspace = Workspace.open()
+        config = load_hermes_config(workspace)
+        source = os.environ.get("HERMES_SESSION_SOURCE", "")
+        if config.is_cold(meeting.platform, source):
+            return Conversation()
+        return _find_again(workspace, meeting.session_id) or self._begin(workspace, config, meeting)
+
+    def _begin(self, workspace: Workspace, config: HermesConfig, meeting: Meeting) -> Conversation:
+        from warmstart.integrations.hermes.placing import (  # noqa: PLC0415 - once per session
+            find_message,
+            has_history,
+            list_messages,
+        )
+        from warmstart.warm.inject import is_warm  # noqa: PLC0415 - same
+
+        messages = list_messages(meeting.request, meeting.style)
+        turn = self._sessions.find_turn(meeting.session_id)
+        is_old = not turn.is_first if turn else has_history(messages)
+        message = (turn.message if turn else "") or find_message(messages)
+        if is_old or not message or is_warm(messages):
+            return Conversation()
+        return _start(workspace, config, meeting, message)
+
+
+def _find_again(workspace: Workspace, session_id: str) -> Conversation | None:
+    """A session that was decided before this process, or by ``warmstart run``."""
+    from warmstart.integrations.hermes.kept import find_warmup  # noqa: PLC0415 - once per session
+    from warmstart.workspace.starting import find_start  # noqa: PLC0415 - same
+
+    warmup = find_warmup(workspace, session_id)
+    if warmup is not None:
+        return Conversation(warmup)
+    return Conversation() if find_start(workspace, AGENT, session_id) is not None else None
+
+
+def _start(
+    workspace: Workspace, config: HermesConfig, meeting: Meeting, message: str
+) -> Conversation:
+    from warmstart.integrations.hermes.kept import keep_warmup  # noqa: PLC0415 - once per session
+    from warmstart.integrations.hermes.placing import list_tools  # noqa: PLC0415 - same
+    from warmstart.workspace.warming import Occasion, prepare  # noqa: PLC0415 - same
+
+    prepared = prepare(
+        workspace,
+        Occasion(
+            message=message,
+            agent=AGENT,
+            model=meeting.model,
+            tools=list_tools(meeting.request),
+            template=config.template,
+            cwd=os.environ.get("TERMINAL_CWD") or os.getcwd(),  # noqa: PTH109 - a text is wanted
+            seed=meeting.session_id,
+            form=FORM,
+            native_id=meeting.session_id,
+        ),
+    )
+    if not prepared.is_warm:
+        return Conversation(start=prepared.start)
+    quietly(keep_warmup)(workspace, meeting.session_id, prepared.warmup)
+    return Conversation(prepared.warmup, prepared.start)
+
+
+__all__ = ["AGENT", "FORM", "Meeting", "Middleware"]

@@ -1,0 +1,57 @@
+"""Nothing of ours may break a session of Hermes: what cannot be done is said once and left.
+
+Errors of warmstart and of the machine are expected and end here. Anything else is a fault of the
+plugin; Hermes itself catches it, names it in its log and goes on, and it is better seen there.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from warmstart.errors import WarmstartError
+
+_logger = logging.getLogger("warmstart.hermes")
+_said: set[str] = set()
+_lock = threading.Lock()
+MAX_SAID = 200
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def quietly(work: Callable[_P, _T]) -> Callable[_P, _T | None]:
+    """The same work; None where it could not be done."""
+
+    @wraps(work)
+    def guarded(*args: _P.args, **kwargs: _P.kwargs) -> _T | None:
+        try:
+            return work(*args, **kwargs)
+        except WarmstartError as error:
+            say_once(f"{error.message} ({error.hint})" if error.hint else error.message)
+        except OSError as error:
+            say_once(f"{type(error).__name__}: {error.strerror or error}")
+        return None
+
+    return guarded
+
+
+def say_once(text: str, *details: Any) -> None:
+    """A warning in Hermes' log, the first time it is due."""
+    message = text % details if details else text
+    with _lock:
+        if message in _said or len(_said) >= MAX_SAID:
+            return
+        _said.add(message)
+    _logger.warning("warmstart: %s", message)
+
+
+def forget_said() -> None:
+    """Say everything anew."""
+    with _lock:
+        _said.clear()
+
+
+__all__ = ["forget_said", "quietly", "say_once"]

@@ -1,0 +1,154 @@
+"""Claude Code, started warm.
+
+The warm-up is a session of its own that Claude Code resumes and forks at once
+(``--resume SEED --fork-session --session-id NEW``), so that its transcript, under an id that is
+known beforehand, begins with the examples as real turns, and the seed can go when it ends. Where
+there is no folder to put a seed into, or a session of the user's is resumed, or there is only
+advice to give, it is text (``--append-system-prompt``). Where nothing is known of the task yet, the
+hook chooses at the first message, for this one session (``--settings``).
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Sequence
+from dataclasses import replace
+
+from warmstart.integrations.agents import hook_entry
+from warmstart.integrations.launch_parts import Ask, Launch, Place, Seed, has_examples
+from warmstart.integrations.launch_words import Grammar, Words, read_words
+from warmstart.integrations.tools import AGENT_TOOLS, CLAUDE_CODE
+from warmstart.model.warmup import WarmUp
+from warmstart.warm.target import Target
+from warmstart.workspace.warming import Prepared
+
+FORMAT_VERSION = "2.1.197"
+"""The version whose transcripts a seed is written like."""
+MAX_FOLDER_LENGTH = 200
+"""Claude Code names the folder of a longer path in a way of its own."""
+SUBCOMMANDS = frozenset({
+    "agents", "auth", "auto-mode", "config", "doctor", "gateway", "install", "mcp",
+    "migrate-installer", "plugin", "plugins", "project", "setup-token", "ultrareview", "update",
+    "upgrade",
+})  # fmt: skip
+GRAMMAR = Grammar(
+    one=frozenset({
+        "--agent", "--agents", "--append-system-prompt", "--append-system-prompt-file",
+        "--debug-file", "--effort", "--fallback-model", "--input-format", "--json-schema",
+        "--max-budget-usd", "--max-turns", "--model", "--name", "-n", "--output-format",
+        "--permission-mode", "--permission-prompt-tool", "--plugin-dir", "--plugin-url",
+        "--remote-control-session-name-prefix", "--session-id", "--setting-sources", "--settings",
+        "--system-prompt", "--system-prompt-file",
+    }),
+    many=frozenset({
+        "--add-dir", "--allowedTools", "--allowed-tools", "--betas", "--disallowedTools",
+        "--disallowed-tools", "--file", "--mcp-config", "--tools",
+    }),
+    maybe=frozenset({
+        "-d", "--debug", "--from-pr", "--prompt-suggestions", "--remote-control", "-r", "--resume",
+        "-w", "--worktree",
+    }),
+)  # fmt: skip
+CONTINUES = ("-r", "--resume", "-c", "--continue", "--from-pr")
+RESUME = ("-r", "--resume")
+ELSEWHERE = ("-w", "--worktree", "--tmux", "--bg", "--background", "--no-session-persistence")
+"""Runs in another folder, outlives the command, or keeps no session: no place for a seed."""
+NO_HOOKS = ("--settings", "--bare", "--safe-mode")
+_NAMESPACE = uuid.UUID("0b7c3a56-3f3b-5d0c-8f0e-5b2f8f6a9d41")
+
+
+class ClaudeCode:
+    """Launches of ``claude``."""
+
+    def read(self, arguments: Sequence[str], place: Place) -> Ask | None:
+        """The message is the first word that belongs to no option."""
+        words = read_words(arguments, GRAMMAR)
+        is_other = bool(words.plain) and words.plain[0] in SUBCOMMANDS
+        if is_other or words.has("-h", "--help", "-v", "--version"):
+            return None
+        message = words.plain[0] if words.plain else ""
+        streams = words.find("--input-format") == "stream-json"
+        return Ask(
+            agent=CLAUDE_CODE,
+            arguments=tuple(arguments),
+            words=words,
+            message=message,
+            model=words.find("--model"),
+            cwd=place.cwd,
+            tools=_list_tools(words),
+            native_id=_find_id(words, place),
+            reads_stdin=words.has("-p", "--print") and not message and not streams,
+            continues=words.has(*CONTINUES),
+        )
+
+    def name_form(self, ask: Ask, warmup: WarmUp) -> str:
+        """A session wherever one can be resumed."""
+        fits = len(ask.cwd) <= MAX_FOLDER_LENGTH and not ask.continues
+        if fits and has_examples(warmup) and not ask.words.has(*ELSEWHERE):
+            return "claude-session"
+        return "" if ask.words.has("--append-system-prompt-file") else "text"
+
+    def put(self, ask: Ask, prepared: Prepared, form: str, place: Place) -> Launch:
+        """Our options stand first, where none of the user's can swallow them."""
+        if form == "text":
+            return self._append(ask, prepared.render("text").text, place)
+        seed_id = str(uuid.uuid5(_NAMESPACE, ask.native_id or place.session_id))
+        target = Target(
+            cwd=ask.cwd,
+            session_id=seed_id,
+            version=FORMAT_VERSION,
+            now=place.now,
+            model=ask.model or "",
+        )
+        rendered = prepared.render(form, target)
+        path = place.folder("CLAUDE_CONFIG_DIR", ".claude") / rendered.path
+        cold = self.stay_cold(ask, place)
+        return replace(
+            cold,
+            arguments=("--resume", seed_id, "--fork-session", *cold.arguments),
+            seeds=(Seed(path, rendered.to_bytes()),),
+        )
+
+    def stay_cold(self, ask: Ask, place: Place) -> Launch:
+        """A new session gets an id that is known."""
+        if ask.continues or ask.words.has("--session-id"):
+            return Launch(arguments=ask.arguments)
+        return Launch(arguments=("--session-id", place.session_id, *ask.arguments))
+
+    def defer(self, ask: Ask, place: Place) -> Launch | None:
+        """The hook, for this session alone; the user's own settings stay as they are."""
+        if ask.words.has(*NO_HOOKS):
+            return None
+        settings = {"hooks": {"UserPromptSubmit": [hook_entry(place.command)]}}
+        cold = self.stay_cold(ask, place)
+        return replace(cold, arguments=("--settings", json.dumps(settings), *cold.arguments))
+
+    def _append(self, ask: Ask, text: str, place: Place) -> Launch:
+        option = "--append-system-prompt"
+        own = ask.words.find(option)
+        whole = f"{own}\n\n{text}" if own else text
+        bare = replace(ask, arguments=tuple(ask.words.without(option)))
+        cold = self.stay_cold(bare, place)
+        return replace(cold, arguments=(option, whole, *cold.arguments))
+
+
+def _find_id(words: Words, place: Place) -> str | None:
+    if not words.has(*CONTINUES):
+        return words.find("--session-id") or place.session_id
+    if words.has("--fork-session"):
+        return words.find("--session-id")
+    return words.find(*RESUME)
+
+
+def _list_tools(words: Words) -> tuple[str, ...]:
+    """All it may have, or those the user allows besides MCP's."""
+    named = [option.values for option in words.options if option.name == "--tools"]
+    names = [name for values in named for value in values for name in value.split(",")]
+    names = [name.strip() for name in names if name.strip()]
+    if not named or "default" in names:
+        return AGENT_TOOLS[CLAUDE_CODE]
+    return (*names, "mcp__*")
+
+
+__all__ = ["ClaudeCode"]

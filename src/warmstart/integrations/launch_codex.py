@@ -1,0 +1,160 @@
+"""Codex, started warm.
+
+The warm-up is a rollout that ``codex exec resume`` or ``codex resume`` goes on with; it becomes the
+session's own file, so the session's id is known beforehand and nothing is left over. A session of
+the user's that is resumed, and advice without examples, get text (``developer_instructions``).
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+from warmstart.integrations.launch_parts import Ask, Launch, Place, Seed, has_examples
+from warmstart.integrations.launch_words import END, Grammar, Words, read_words
+from warmstart.integrations.tools import AGENT_TOOLS, CODEX
+from warmstart.model.warmup import WarmUp
+from warmstart.warm.target import Target
+from warmstart.workspace.warming import Prepared
+
+FORMAT_VERSION = "0.166.0"
+"""The version whose rollouts a seed is written like."""
+EXEC = ("exec", "e")
+SUBCOMMANDS = frozenset({
+    "a", "agents", "app", "app-server", "apply", "archive", "cloud", "completion", "debug",
+    "delete", "doctor", "exec-server", "features", "help", "login", "logout", "mcp", "mcp-server",
+    "migrate-nfs-db", "migrate-rollouts", "plugin", "proto", "queue", "remote-control", "review",
+    "sandbox", "unarchive", "update",
+})  # fmt: skip
+IMAGES = ("-i", "--image")
+GRAMMAR = Grammar(
+    one=frozenset({
+        "-a", "--add-dir", "--ask-for-approval", "-C", "--cd", "--color", "-c", "--config",
+        "--cyber-access-program", "--disable", "--enable", "--local-provider", "-m", "--model",
+        "-o", "--output-last-message", "--output-schema", "-p", "--profile", "--remote",
+        "--remote-auth-token-env", "-s", "--sandbox", "--thread-source",
+    }),
+    many=frozenset(IMAGES),
+)  # fmt: skip
+ELSEWHERE = ("--worktree", "--ephemeral", "--remote")
+"""Runs in another folder or on another machine, or keeps no session."""
+INSTRUCTIONS = "developer_instructions"
+
+
+class Codex:
+    """Launches of ``codex``."""
+
+    def read(self, arguments: Sequence[str], place: Place) -> Ask | None:
+        """``codex [MESSAGE]``, ``codex exec [MESSAGE]``, and the sessions they resume."""
+        words = read_words(arguments, GRAMMAR)
+        command, rest = _find_command(words)
+        if command in SUBCOMMANDS or words.has("-h", "--help", "-V", "--version"):
+            return None
+        continues = rest[:1] in (["resume"], ["fork"])
+        native, message = _split(rest, words) if continues else (place.session_id, "".join(rest[:1]))
+        return Ask(
+            agent=CODEX,
+            arguments=tuple(arguments),
+            words=words,
+            message="" if message == "-" else message,
+            model=words.find("-m", "--model"),
+            cwd=str(Path(place.cwd) / (words.find("-C", "--cd") or "")),
+            tools=AGENT_TOOLS[CODEX],
+            native_id=native,
+            reads_stdin=command in EXEC and message in ("", "-"),
+            continues=continues,
+        )
+
+    def name_form(self, ask: Ask, warmup: WarmUp) -> str:
+        """A rollout for a new session."""
+        if has_examples(warmup) and not ask.continues and not ask.words.has(*ELSEWHERE):
+            return "codex-rollout"
+        return "" if _find_obstacle(ask.words) else "text"
+
+    def put(self, ask: Ask, prepared: Prepared, form: str, place: Place) -> Launch:
+        """The same command, going on with the rollout."""
+        home = place.folder("CODEX_HOME", ".codex")
+        if form == "text":
+            own = _read_instructions(home)
+            text = "\n\n".join(filter(None, (own, prepared.render("text").text)))
+            return Launch(arguments=("-c", f"{INSTRUCTIONS}={_quote(text)}", *ask.arguments))
+        target = Target(
+            cwd=ask.cwd, session_id=place.session_id, version=FORMAT_VERSION, now=place.now
+        )
+        rendered = prepared.render(form, target)
+        return Launch(
+            arguments=tuple(_resume(ask.words, place.session_id)),
+            seeds=(Seed(home / rendered.path, rendered.to_bytes()),),
+        )
+
+    def stay_cold(self, ask: Ask, place: Place) -> Launch:
+        """Codex takes no id from outside."""
+        del place
+        return Launch(arguments=ask.arguments)
+
+    def defer(self, ask: Ask, place: Place) -> Launch | None:
+        """Nothing of Codex' waits for the first message."""
+        del ask, place
+
+
+def _find_command(words: Words) -> tuple[str, list[str]]:
+    """The subcommand (empty for the interactive one), and the words that are its own."""
+    plain = list(words.plain)
+    if plain[:1] and plain[0] in EXEC:
+        other = plain[1:2] and plain[1] in ("review", "help")
+        return (plain[1] if other else plain[0]), plain[1:]
+    return (plain[0] if plain[:1] and plain[0] in SUBCOMMANDS else ""), plain
+
+
+def _split(rest: list[str], words: Words) -> tuple[str | None, str]:
+    """The id of a session that is resumed, and the message; a fork has an id of its own."""
+    kind, *own = rest
+    if words.has("--last"):
+        return None, "".join(own[:1])
+    return (own[0] if own and kind == "resume" else None), "".join(own[1:2])
+
+
+def _resume(words: Words, session_id: str) -> list[str]:
+    """All options first, since ``resume`` knows fewer of them than what stands before it.
+
+    Images take every word after them, up to the mark before the message.
+    """
+    plain = list(words.plain)
+    head = [plain.pop(0)] if plain[:1] and plain[0] in EXEC else []
+    kept = [word for option in words.options if option.name not in IMAGES for word in option.words]
+    images = [word for option in words.options if option.name in IMAGES for word in option.words]
+    message = plain[:1]
+    mark = [END] if message and (images or END in words.parts) else []
+    return [*head, *kept, "resume", session_id, *images, *mark, *message]
+
+
+def _find_obstacle(words: Words) -> str:
+    """Text goes through a setting; another hand on it, or settings we cannot read, forbid that."""
+    given = [value for option in words.options for value in option.values]
+    if any(value.startswith(INSTRUCTIONS) for value in given):
+        return f"{INSTRUCTIONS} is set on the command line"
+    if words.has("-p", "--profile"):
+        return "a profile may set instructions of its own"
+    return ""
+
+
+def _read_instructions(home: Path) -> str:
+    """The user's own, which a setting on the command line would replace."""
+    try:
+        document = tomllib.loads((home / "config.toml").read_text("utf-8"))
+    except FileNotFoundError:
+        return ""
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return ""  # Codex itself will refuse it
+    own = document.get(INSTRUCTIONS)
+    return own if isinstance(own, str) else ""
+
+
+def _quote(text: str) -> str:
+    """A TOML string: JSON's, but for the one character TOML wants escaped and JSON does not."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+__all__ = ["Codex"]

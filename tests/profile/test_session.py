@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from support.profiles import make_calls, make_facts
+from support.sessions import make_messages, make_session
+from warmstart.model import Kind, Tokens
+from warmstart.model.facts import Marker, MarkerKind, Voice
+from warmstart.profile import (
+    Rules,
+    profile_facts,
+    profile_session,
+    profile_whole_session,
+)
+from warmstart.profile.session import PROFICIENCY_FORMULA
+from warmstart.stats.proportion import wilson
+
+
+def call(name: str, call_id: str, **arguments: Any) -> dict[str, Any]:
+    return {"id": call_id, "function": {"name": name, "arguments": json.dumps(arguments)}}
+
+
+def hermes_messages(results: int = 6) -> list[dict[str, Any]]:
+    """A batch of six calls whose results stand far behind; tool calls as JSON text."""
+    calls = [call("terminal", f"c{n}", command=f"ls {n}") for n in range(6)]
+    told = [
+        {"role": "tool", "tool_call_id": f"c{n}", "tool_name": "terminal",
+         "content": json.dumps({"output": "ok", "exit_code": 0, "error": None})}
+        for n in range(results)
+    ]  # fmt: skip
+    asked = {"role": "assistant", "content": "", "tool_calls": json.dumps(calls)}
+    return [{"role": "user", "content": "look around"}, asked, *told]
+
+
+def test_messages_of_hermes_are_profiled_as_dicts() -> None:
+    profile = profile_session(hermes_messages(), "s1")
+    assert profile.session_id == "memory:s1"
+    assert (profile.messages, profile.calls, profile.rate.errors) == (8, 6, 0)
+    assert profile.statuses["ok"] == 6
+    assert profile.task_type == "terminal"
+
+
+def test_a_call_without_a_result_is_no_success() -> None:
+    profile = profile_session(hermes_messages(results=4), "hermes:s1")
+    assert profile.statuses["unanswered"] == 2
+    assert profile.rate.calls == 4
+    assert profile.session_id == "hermes:s1"
+
+
+def test_our_messages_dicts_and_sessions_give_the_same_profile() -> None:
+    session = make_session()
+    by_messages = profile_session(make_messages(), session.id)
+    whole = profile_whole_session(session)
+    assert by_messages.rate == whole.rate
+    assert by_messages.statuses == whole.statuses == whole.statuses
+    assert whole.statuses["unanswered"] == 1
+
+
+def test_what_a_warm_up_put_in_is_never_counted() -> None:
+    warm = [replace(message, kind=Kind.WARMUP) for message in make_messages()[2:4]]
+    profile = profile_session([*warm, *make_messages()])
+    assert profile.warmups == 2
+    assert profile.rate == profile_session(make_messages()).rate
+    marked = [{**message, "warmup": True} for message in hermes_messages()]
+    assert profile_session(marked).calls == 0
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [],
+        [{}],
+        [{"role": "assistant", "tool_calls": "{not json"}],
+        [{"role": "assistant", "tool_calls": [None, 5, {"function": None}]}],
+        [{"role": 7, "content": object}],
+        [{"role": "tool", "content": {"error": "x"}}],
+    ],
+)
+def test_odd_messages_are_survived(messages: list[dict[str, Any]]) -> None:
+    profile = profile_session(messages, "odd")
+    assert profile.rate.errors == 0
+
+
+def test_a_session_without_calls_has_no_rate_and_no_score() -> None:
+    profile = profile_facts(make_facts())
+    assert profile.rate.rate is None
+    assert profile.proficiency is None
+    assert profile.task_type is None
+    assert profile.gain is None
+
+
+def test_tools_come_with_shares_and_intervals() -> None:
+    calls = make_calls(["bash", "bash", "read_file", "bash"], ".x.r")
+    bash, read = profile_facts(make_facts(calls=calls)).tools
+    assert (bash.tool, bash.calls, bash.ok, bash.errors, bash.share) == ("bash", 3, 1, 1, 0.75)
+    assert (bash.low, bash.high) == wilson(1, 2)
+    assert (read.type, read.rate) == ("file", 0.0)
+
+
+def test_early_and_late_fifth_leave_the_final_call_out() -> None:
+    profile = profile_facts(make_facts("xx......x.x"))
+    assert (profile.early_rate, profile.late_rate) == (1.0, 0.5)
+    assert profile.gain == -0.5
+
+
+def test_repairs_and_repeats_are_listed_with_positions() -> None:
+    calls = make_calls(["todo", "bash", "edit", "bash", "bash"], ".x.x.", sames=[0, 1, 2, 1, 3])
+    profile = profile_facts(make_facts(calls=calls))
+    assert [(r.position, r.repaired_at, r.after) for r in profile.recoveries] == [
+        (1, 4, 3), (3, 4, 1)
+    ]  # fmt: skip
+    assert [(r.tool, r.times, r.errors, r.first) for r in profile.repeats] == [("bash", 2, 2, 1)]
+    assert profile.trivial_calls == 1
+
+
+def test_the_proficiency_score_is_its_formula() -> None:
+    profile = profile_facts(make_facts("x" + "." * 19))
+    surely_ok = 1 - wilson(1, 20).high
+    assert profile.proficiency == pytest.approx(0.60 * surely_ok + 0.25 * 1.0 + 0.15 * 1.0)
+    assert PROFICIENCY_FORMULA == "0.60 x S + 0.25 x R + 0.15 x (1 - D)"
+
+
+def test_length_alone_does_not_make_a_session_proficient() -> None:
+    short, long = (profile_facts(make_facts("x." * n)).proficiency or 0 for n in (20, 200))
+    assert long - short < 0.1
+
+
+def test_context_and_user_are_described() -> None:
+    facts = make_facts(
+        ".", markers=(Marker(MarkerKind.FILE, "src/a.py", 4), Marker(MarkerKind.URL, "https://docs.example/x", 2)),
+        voice=Voice(messages=3, words=300, long=3), tokens=Tokens(output=5), started_at=5.0,
+        ended_at=8.0, compactions=(0,),
+    )  # fmt: skip
+    profile = profile_facts(facts)
+    assert profile.domains == ("python", "docs.example")
+    assert (profile.style, profile.feedback) == ("detailed", "detailed")
+    assert (profile.seconds, profile.compactions, profile.tokens.output) == (3.0, 1, 5)
+    assert profile.preferred_tools == ("bash",)
+
+
+def test_tool_types_and_trivial_tools_can_be_chosen() -> None:
+    calls = make_calls(["bash"] * 4 + ["todo"], "....x")
+    rules = Rules(trivial=frozenset(), types={"bash": "research"})
+    profile = profile_facts(make_facts(calls=calls), rules)
+    assert profile.task_type == "research"
+    assert profile.rate.errors == 1
