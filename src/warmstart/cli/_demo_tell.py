@@ -82,8 +82,8 @@ def tell_verdict(console: Console, verdict: Verdict) -> None:
         )
     )
     for arm in verdict.arms:
-        console.print(Text(f"  {arm.conclusion.upper()}  ", style="bold"), end="")
-        console.print(Text(clean(arm.sentence)))
+        line = Text(f"  {arm.conclusion.upper()}  ", style="bold")
+        console.print(line.append(clean(arm.sentence), style="not bold"))
         for one in arm.metrics:
             if not one.primary:
                 text = f"  {one.conclusion:<12}  {clean(one.sentence)}"

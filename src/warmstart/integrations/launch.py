@@ -7,15 +7,17 @@ says why. Which template and arm the session got is in the store, never in the p
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import shutil
 import tempfile
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from warmstart.errors import NotFoundError, WarmstartError
 from warmstart.integrations.agents import find_command
@@ -26,10 +28,10 @@ from warmstart.integrations.launch_hermes import Hermes
 from warmstart.integrations.launch_other import Other
 from warmstart.integrations.launch_parts import Ask, Launch, Launcher, Place
 from warmstart.integrations.launch_process import run_command
-from warmstart.library import Library
 from warmstart.model.warmup import Arm
 from warmstart.store.starts import Start
 from warmstart.workspace import Workspace
+from warmstart.workspace.starting import find_start
 from warmstart.workspace.templates import open_library
 from warmstart.workspace.warming import (
     AUTO,
@@ -45,6 +47,8 @@ from warmstart.workspace.warming import (
 KNOWN = {"claude": ClaudeCode, "codex": Codex, "hermes": Hermes}
 STARTED_VARIABLE = "WARMSTART_STARTED"
 """Names the agent whose session was decided on here, so that its own plugin leaves it alone."""
+MAX_MESSAGE_BYTES = 100_000
+"""What of a message on stdin is looked at."""
 BUDGET_VARIABLE = "WARMSTART_WARM_BUDGET"
 
 
@@ -81,8 +85,8 @@ class Plan:
     start: int | None = None
     stdin: IO[bytes] | None = None
     """The message that came on stdin, to be read once more."""
-    fallback: Launch | None = None
-    """The cold launch, for when a file cannot be written."""
+    cold: Launch
+    """The launch without a warm-up, for when a file cannot be written after all."""
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -128,21 +132,16 @@ def plan_launch(
         raise NotFoundError(f"there is no command {command[0]!r}", wanted=command[0])
     launcher = find_launcher(command[0], wish)
     ask = launcher.read(command[1:], place)
-    plan = Plan(program=program, launch=Launch(arguments=tuple(command[1:])), environ=place.environ)
     if ask is None:
-        return plan
-    if wish.message:
-        ask = replace(ask, message=wish.message)
-    elif ask.reads_stdin and stdin is not None:
-        plan = replace(plan, stdin=_keep_stdin(stdin))
-        ask = replace(ask, message=_peek(plan.stdin))
-    plan = replace(plan, launch=launcher.stay_cold(ask, place))
+        as_it_is = Launch(arguments=tuple(command[1:]))
+        return Plan(program=program, launch=as_it_is, cold=as_it_is, environ=place.environ)
+    ask, kept = _complete(ask, wish, stdin)
+    cold = launcher.stay_cold(ask, place)
+    plan = Plan(program=program, launch=cold, cold=cold, environ=place.environ, stdin=kept)
     try:
-        plan = _decide(workspace, launcher, replace(ask, message=ask.message.strip()), wish, place, plan)
+        return _Deciding(workspace, launcher, ask, wish, place).decide(plan)
     except (WarmstartError, OSError) as error:
-        plan = replace(plan, sentence=f"cold: {error}")
-    added = {**plan.launch.environ, STARTED_VARIABLE: ask.agent}
-    return replace(plan, environ={**place.environ, **added})
+        return replace(plan, sentence=f"cold: {error}")
 
 
 def find_launcher(program: str, wish: Wish) -> Launcher:
@@ -151,12 +150,152 @@ def find_launcher(program: str, wish: Wish) -> Launcher:
     return KNOWN[name]() if name in KNOWN else Other(name, wish.form)
 
 
-def run_plan(workspace: Workspace, plan: Plan) -> int:
+def run_plan(workspace: Workspace, plan: Plan, tell: Callable[[str], None]) -> int:
     """Start the agent and wait for it; its exit code.
 
     Raises:
         OSError: it cannot be started.
     """
-    clear_leftovers(workspace)
-    with hold_files(workspace, plan.launch.seeds):
-        return run_command(plan.command, plan.environ, plan.stdin)
+    with contextlib.ExitStack() as stack:
+        launch = plan.launch
+        try:
+            clear_leftovers(workspace)
+            stack.enter_context(hold_files(workspace, launch.seeds))
+        except (WarmstartError, OSError) as error:
+            tell(f"cold: {error}")
+            launch = plan.cold
+        environ = {**plan.environ, **launch.environ}
+        return run_command((plan.program, *launch.arguments), environ, plan.stdin)
+
+
+def _complete(ask: Ask, wish: Wish, stdin: IO[bytes] | None) -> tuple[Ask, IO[bytes] | None]:
+    """The message, wherever it is; what came on stdin is kept for the agent."""
+    if wish.message or ask.message or not ask.reads_stdin or stdin is None:
+        return replace(ask, message=(wish.message or ask.message).strip()), None
+    kept = tempfile.TemporaryFile()  # noqa: SIM115 - the child reads it
+    shutil.copyfileobj(stdin, kept)
+    kept.seek(0)
+    message = kept.read(MAX_MESSAGE_BYTES).decode("utf-8", "replace").strip()
+    kept.seek(0)
+    return replace(ask, message=message), kept
+
+
+class _Deciding(NamedTuple):
+    """One decision: everything it depends on."""
+
+    workspace: Workspace
+    launcher: Launcher
+    ask: Ask
+    wish: Wish
+    place: Place
+
+    def decide(self, plan: Plan) -> Plan:
+        ask, wish = self.ask, self.wish
+        if wish.cold:
+            return self._go_cold(plan)
+        if ask.obstacle:
+            return replace(plan, sentence=f"cold: {ask.obstacle}")
+        if wish.template == AUTO and not ask.message:
+            return self._wait(plan)
+        if ask.continues and ask.native_id and self._is_known(ask.native_id):
+            return replace(plan, sentence="this session has its start already")
+        with open_library(self.workspace, read_only=wish.dry_run) as library:
+            return self._choose(Bookcase(library), plan)
+
+    def _choose(self, bookcase: Bookcase, plan: Plan) -> Plan:
+        """Look first: only what can really be given to the agent is written down as given."""
+        config = load_config(self.workspace, {"budget": self.wish.budget})
+        look = self._prepare(bookcase, config, form="", record=False)
+        form = self.launcher.name_form(self.ask, look.warmup) if look.is_warm else ""
+        if look.is_warm and not form:
+            return replace(plan, sentence="cold: there is no way to give this command a warm-up")
+        warm = self.launcher.put(self.ask, look, form, self.place) if form else plan.cold
+        _check_places(warm)
+        prepared = look
+        if not self.wish.dry_run:
+            prepared = self._prepare(bookcase, config, form=form, record=True)
+        return replace(
+            plan,
+            launch=warm if prepared.is_warm else plan.cold,
+            environ={**plan.environ, STARTED_VARIABLE: self.ask.agent},
+            sentence=_describe(prepared),
+            arm=prepared.choice.arm,
+            template=prepared.choice.template,
+            start=prepared.start,
+        )
+
+    def _prepare(
+        self, bookcase: Bookcase, config: WarmConfig, *, form: str, record: bool
+    ) -> Prepared:
+        occasion = Occasion(
+            message=self.ask.message,
+            agent=self.ask.agent,
+            model=self.ask.model,
+            tools=self.ask.tools,
+            template=self.wish.template,
+            cwd=self.ask.cwd,
+            seed=self.place.session_id,
+            form=form,
+            native_id=self.ask.native_id,
+        )
+        return prepare(self.workspace, occasion, config, record=record, bookcase=bookcase)
+
+    def _go_cold(self, plan: Plan) -> Plan:
+        """Asked for: a start like any other, only without a template."""
+        sentence = "cold: as asked"
+        environ = {**plan.environ, STARTED_VARIABLE: self.ask.agent}
+        plan = replace(plan, sentence=sentence, arm=Arm.COLD, environ=environ)
+        if self.wish.dry_run:
+            return plan
+        start = Start(
+            agent=self.ask.agent,
+            arm=Arm.COLD,
+            model=self.ask.model,
+            message_hash=hash_message(self.ask.message),
+            started_at=time.time(),
+            cwd=self.ask.cwd or None,
+            native_id=self.ask.native_id,
+        )
+        with open_library(self.workspace) as library:
+            return replace(plan, start=library.require_db().record_start(start))
+
+    def _wait(self, plan: Plan) -> Plan:
+        later = self.launcher.defer(self.ask, self.place)
+        if later is None:
+            return replace(
+                plan, sentence="cold: no message to choose by; --template NAME needs none"
+            )
+        budget = {} if self.wish.budget is None else {BUDGET_VARIABLE: str(self.wish.budget)}
+        later = replace(later, environ={**later.environ, **budget})
+        return replace(plan, launch=later, sentence="the first message will choose the template")
+
+    def _is_known(self, native_id: str) -> bool:
+        return find_start(self.workspace, self.ask.agent, native_id) is not None
+
+
+def _check_places(launch: Launch) -> None:
+    """Make the folders of the files; what cannot be written is better known before than after.
+
+    Raises:
+        PermissionError: a folder may not be written to.
+    """
+    for seed in launch.seeds:
+        folder = seed.path.parent
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(errno.EACCES, "may not be written to", str(folder))
+
+
+def _describe(prepared: Prepared) -> str:
+    choice, warmup = prepared.choice, prepared.warmup
+    if not prepared.is_warm:
+        return f"{choice.arm}: {choice.reason}"
+    calls = sum(len(message.requests) for message in warmup.messages)
+    plural = "" if calls == 1 else "s"
+    return (
+        f"warm: {choice.template}@{prepared.version}, about {warmup.tokens:,} tokens,"
+        f" {calls} example call{plural}"
+    )
+
+
+__all__ = ["KNOWN", "Plan", "Wish", "find_launcher", "plan_launch", "run_plan", "this_place"]

@@ -53,7 +53,9 @@ class Codex:
         if command in SUBCOMMANDS or words.has("-h", "--help", "-V", "--version"):
             return None
         continues = rest[:1] in (["resume"], ["fork"])
-        native, message = _split(rest, words) if continues else (place.session_id, "".join(rest[:1]))
+        native, message = (
+            _split(rest, words) if continues else (place.session_id, "".join(rest[:1]))
+        )
         return Ask(
             agent=CODEX,
             arguments=tuple(arguments),
