@@ -41,6 +41,8 @@ COMMANDS = {
     "gateway": Entry("warmstart.cli.gateway:gateway", "See and steer a chat gateway's sessions."),
     "template": Entry("warmstart.cli.template:template", "Make, review and share templates."),
     "warm": Entry("warmstart.cli.warm:warm", "What a new session would start with."),
+    "run": Entry("warmstart.cli.run:run", "Start the real agent warm."),
+    "sync": Entry("warmstart.cli.sync:sync", "Find out what became of started sessions."),
     "redact": Entry("warmstart.cli.redact:redact", "Take secrets out of a file."),
     "experiment": Entry("warmstart.cli.experiment:experiment", "Prove that a warm start helps."),
     "mcp": Entry("warmstart.cli.mcp:mcp", "Serve templates and profiles to an agent over MCP."),

@@ -44,7 +44,7 @@ from warmstart.workspace.warming import (
     prepare,
 )
 
-KNOWN = {"claude": ClaudeCode, "codex": Codex, "hermes": Hermes}
+KNOWN: dict[str, Callable[[], Launcher]] = {"claude": ClaudeCode, "codex": Codex, "hermes": Hermes}
 STARTED_VARIABLE = "WARMSTART_STARTED"
 """Names the agent whose session was decided on here, so that its own plugin leaves it alone."""
 MAX_MESSAGE_BYTES = 100_000
@@ -210,9 +210,9 @@ class _Deciding(NamedTuple):
         if look.is_warm and not form:
             return replace(plan, sentence="cold: there is no way to give this command a warm-up")
         warm = self.launcher.put(self.ask, look, form, self.place) if form else plan.cold
-        _check_places(warm)
         prepared = look
         if not self.wish.dry_run:
+            _check_places(warm)
             prepared = self._prepare(bookcase, config, form=form, record=True)
         return replace(
             plan,

@@ -99,6 +99,7 @@ class Codex:
     def defer(self, ask: Ask, place: Place) -> Launch | None:
         """Nothing of Codex' waits for the first message."""
         del ask, place
+        return None
 
 
 def _find_command(words: Words) -> tuple[str, list[str]]:

@@ -78,6 +78,7 @@ class Hermes:
     def defer(self, ask: Ask, place: Place) -> Launch | None:
         """The plugin chooses at the first message; a command line cannot."""
         del ask, place
+        return None
 
 
 def _find_obstacle(is_oneshot: bool, is_tui: bool) -> str:  # noqa: FBT001 - both are flags

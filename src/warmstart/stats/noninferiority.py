@@ -14,13 +14,15 @@ from warmstart.stats.paired import paired_t
 from warmstart.stats.proportion import Interval
 from warmstart.stats.special import t_quantile
 
-__all__ = ["MIN_GROUPS", "NonInferiority", "Preservation", "hall_bound", "three_way"]
+__all__ = ["MIN_GROUPS", "NonInferiority", "Preservation", "hall_bound", "p_not_inferior", "three_way"]
 
 MIN_GROUPS = 20
 """Below this "preserved" is never said: with few and skewed differences even the corrected bound
 is too optimistic at the margin (`bench/verdict.py` measures it)."""
 MIN_TO_SHOW_HARM = 6
 """Below this no two-sided sign test reaches 5 %, so "degraded" is not said either."""
+
+_BISECTIONS = 40
 
 
 class Preservation(StrEnum):
@@ -90,6 +92,36 @@ def three_way(differences: Sequence[float], margin: float) -> NonInferiority:
         interval = Interval(estimate - 3.0 / n, estimate + 3.0 / n)
     answer, reason = _judge(interval, margin, n)
     return NonInferiority(answer, estimate, interval, margin, n, reason)
+
+
+def p_not_inferior(differences: Sequence[float], margin: float) -> float:
+    """One-sided p against "worse by the margin or more", from the bounds of ``hall_bound``.
+
+    The smallest tail at which the upper bound stays below the margin, so that p <= .025 says the
+    same as ``three_way``'s bound. Where all differences are equal: the chance that none of them
+    would stray if a share of the groups as large as the gap to the margin did.
+    """
+    n = len(differences)
+    if n < 3:
+        return 1.0
+    gap = margin - math.fsum(differences) / n
+    if max(differences) == min(differences):
+        return max(1.0 - gap, 0.0) ** n if gap > 0.0 else 1.0
+    low, high = 0.0, 1.0  # the p lies between them
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2.0
+        if _upper(differences, middle) < margin:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _upper(differences: Sequence[float], tail: float) -> float:
+    """The bound that the mean exceeds with chance ``tail``, on either side of the estimate."""
+    if tail < 0.5:
+        return hall_bound(differences, 1.0 - 2.0 * tail).high
+    return hall_bound(differences, 2.0 * tail - 1.0).low
 
 
 def _judge(interval: Interval, margin: float, n: int) -> tuple[Preservation, str]:
