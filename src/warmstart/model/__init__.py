@@ -3,9 +3,25 @@
 Nothing here opens, prints or decides; change is ``dataclasses.replace``.
 """
 
-from warmstart.model.message import Fate, Kind, Message, Request, Result, Role, Tokens
-from warmstart.model.outcome import Certainty, ErrorClass, Outcome, Status
-from warmstart.model.session import Call, Compaction, Link, Parent, Session
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from warmstart.model.message import Fate, Kind, Message, Request, Result, Role, Tokens
+    from warmstart.model.outcome import Certainty, ErrorClass, Outcome, Status
+    from warmstart.model.session import Call, Compaction, Link, Parent, Session
+else:
+    from warmstart._lazy import load_on_use
+
+    __getattr__ = load_on_use(
+        __name__,
+        {
+            "message": ("Fate", "Kind", "Message", "Request", "Result", "Role", "Tokens"),
+            "outcome": ("Certainty", "ErrorClass", "Outcome", "Status"),
+            "session": ("Call", "Compaction", "Link", "Parent", "Session"),
+        },
+    )
 
 __all__ = [
     "Call",

@@ -1,53 +1,65 @@
-"""Every reader by name, in the order they are asked: the most particular formats first."""
+"""Every reader by name, in the order they are asked: the most particular formats first.
+
+A reader is imported when it is asked for. Readers bring the judge's tables with them, and most
+commands need one format or none.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+
 from warmstart.errors import UsageError
 from warmstart.sources.reader import Probe, Reader
-from warmstart.sources.readers.agentdojo import AgentDojo
-from warmstart.sources.readers.anthropic import Anthropic
-from warmstart.sources.readers.claude_code import ClaudeCode
-from warmstart.sources.readers.codex import Codex
-from warmstart.sources.readers.copilot import Copilot
-from warmstart.sources.readers.gemini import Gemini
-from warmstart.sources.readers.hermes import Hermes
-from warmstart.sources.readers.inspect_ai import InspectAI
-from warmstart.sources.readers.live_store import LiveStore
-from warmstart.sources.readers.mini_swe_agent import MiniSweAgent
-from warmstart.sources.readers.openai_agents import OpenAIAgents
-from warmstart.sources.readers.openai_chat import OpenAIChat
-from warmstart.sources.readers.opencode import Opencode
-from warmstart.sources.readers.openhands import OpenHands
-from warmstart.sources.readers.sharegpt import ShareGPT
-from warmstart.sources.readers.swe_agent import SweAgent
-from warmstart.sources.readers.tau2_bench import Tau2Bench
-from warmstart.sources.readers.tau_bench import TauBench
-from warmstart.sources.readers.warmstart import Warmstart
 
-READERS: dict[str, Reader] = {
-    reader.name: reader
-    for reader in (
-        Warmstart(),
-        LiveStore(),
-        Hermes(),
-        ClaudeCode(),
-        Codex(),
-        Gemini(),
-        Opencode(),
-        Copilot(),
-        OpenAIAgents(),
-        MiniSweAgent(),
-        SweAgent(),
-        OpenHands(),
-        InspectAI(),
-        TauBench(),
-        Tau2Bench(),
-        AgentDojo(),
-        ShareGPT(),
-        Anthropic(),
-        OpenAIChat(),
-    )
+CLASSES = {
+    "warmstart": "Warmstart",
+    "live_store": "LiveStore",
+    "hermes": "Hermes",
+    "claude_code": "ClaudeCode",
+    "codex": "Codex",
+    "gemini": "Gemini",
+    "opencode": "Opencode",
+    "copilot": "Copilot",
+    "openai_agents": "OpenAIAgents",
+    "mini_swe_agent": "MiniSweAgent",
+    "swe_agent": "SweAgent",
+    "openhands": "OpenHands",
+    "inspect_ai": "InspectAI",
+    "tau_bench": "TauBench",
+    "tau2_bench": "Tau2Bench",
+    "agentdojo": "AgentDojo",
+    "sharegpt": "ShareGPT",
+    "anthropic": "Anthropic",
+    "openai_chat": "OpenAIChat",
 }
+"""The class of each reader, in the module of its name."""
+
+
+class _Readers(Mapping[str, Reader]):
+    """A dict of readers that makes each one on first use; its names cost nothing."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Reader] = {}
+
+    def __getitem__(self, name: str) -> Reader:
+        if name not in self._made:
+            kind = CLASSES[name]
+            module = import_module(f"warmstart.sources.readers.{name}")
+            self._made[name] = getattr(module, kind)()
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in CLASSES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(CLASSES)
+
+    def __len__(self) -> int:
+        return len(CLASSES)
+
+
+READERS: Mapping[str, Reader] = _Readers()
 
 
 def get_reader(name: str) -> Reader:
@@ -56,11 +68,10 @@ def get_reader(name: str) -> Reader:
     Raises:
         UsageError: there is none.
     """
-    try:
-        return READERS[name]
-    except KeyError:
+    if name not in READERS:
         known = ", ".join(READERS)
-        raise UsageError(f"unknown format {name!r}", hint=f"known formats: {known}") from None
+        raise UsageError(f"unknown format {name!r}", hint=f"known formats: {known}")
+    return READERS[name]
 
 
 def find_reader(probe: Probe) -> Reader | None:

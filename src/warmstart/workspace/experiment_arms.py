@@ -8,6 +8,7 @@ from warmstart.errors import UsageError
 from warmstart.experiment.arms import (
     COLD_START,
     ArmKind,
+    ArmSpec,
     ArmStart,
     neutral_template,
     parse_arm,
@@ -16,6 +17,7 @@ from warmstart.experiment.arms import (
 )
 from warmstart.experiment.plan import Plan
 from warmstart.experiment.tasks import Task
+from warmstart.experiment.variants import shape_template
 from warmstart.library import Stored
 from warmstart.model.template import Template, TemplateState
 from warmstart.runners.tools import builtin_tools
@@ -83,24 +85,27 @@ class ArmStarts:
             case ArmKind.COLD:
                 return COLD_START
             case ArmKind.WARM:
-                return self._warm(task, spec.template)
+                return self._warm(task, spec)
             case ArmKind.TOKEN_MATCHED:
-                matched = self._warm(task, spec.template or self._first_warm())
+                matched = self._warm(task, spec if spec.template else self._first_warm())
                 return start_token_matched(matched.tokens, estimate_tokens)
             case ArmKind.PLACEBO:
                 return self._placebo(spec.template)
 
-    def _warm(self, task: Task, name: str) -> ArmStart:
+    def _warm(self, task: Task, spec: ArmSpec) -> ArmStart:
+        name = spec.template
+        form = shape_template(self.templates[name], spec.variant, self.plan.design.budget)
         own = [tool.name for tool in task.tool_definitions]
         allowed = task.tools
         if allowed is None:
             allowed = tuple(tool.name for tool in builtin_tools())
         warmup = build_warmup(
-            self.templates[name],
+            form.template,
             template_id=self.plan.templates[name],
             message=task.prompt,
-            budget=self.plan.design.budget,
+            budget=form.budget,
             tools=[*allowed, *own],
+            limits=form.limits,
         )
         return start_warm(warmup)
 
@@ -114,9 +119,9 @@ class ArmStarts:
         )
         return start_warm(warmup)
 
-    def _first_warm(self) -> str:
+    def _first_warm(self) -> ArmSpec:
         specs = map(parse_arm, self.plan.design.arms)
-        return next(spec.template for spec in specs if spec.kind is ArmKind.WARM)
+        return next(spec for spec in specs if spec.kind is ArmKind.WARM)
 
 
 def open_arms(workspace: Workspace, plan: Plan) -> ArmStarts:

@@ -1,0 +1,466 @@
+"""Facts, profiles and mining candidates beside the original, on a generated Hermes database.
+
+    python bench/profile.py --baseline DIR [--database FILE] [--claude DIR] [--rounds N]
+                            [--sessions N] [--quick] [--json] [--check]
+
+DIR holds the original made runnable (``seed_v2.py``, ``seed_store.py``) and the generator
+(``gen_state_db.py``); neither is imported here, each runs in a process of its own. The database is
+generated unless one is given (its truth beside it as FILE.truth.db); it is never written to. Every
+part runs in a fresh process, the sides alternate, and the best of several rounds counts: CPU
+seconds of the process and its children, and peak memory of the largest of them.
+"""
+
+# ruff: noqa: A005 - it is run as a script, and named after what it measures
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import resource
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import orjson
+from rich.console import Console
+from rich.table import Table
+
+from warmstart.facts.derive import derive_facts
+from warmstart.mine.candidates import plan_mining
+from warmstart.mine.rules import Rules
+from warmstart.model.selection import Selection
+from warmstart.sources import ReadLog, find_units, read_unit
+from warmstart.workspace import Workspace
+from warmstart.workspace.facts import read_facts, read_rows, refresh_facts
+from warmstart.workspace.profiling import profile_corpus
+
+MIN_SPEEDUP = 8.0
+MAX_SCAN_RATIO = 3.0
+MAX_MEGABYTES = 120.0
+MAX_REFRESH = 0.03
+MAX_NOTHING_NEW = 0.015
+MIN_STORED_SPEEDUP = 100.0
+MAX_FOUR_TIMES = 4.4
+MAX_LONG_SESSION = 6.0
+MIN_CLAUDE_SHARE = 0.60
+MAX_MISCOUNT = 0.005
+CONTENTS = "session_id, role, content, tool_call_id, tool_calls, tool_name, timestamp"
+SCAN = f"SELECT id, {CONTENTS} FROM messages"
+ORIGINAL = """
+import os, sys, tempfile, time
+sys.path.insert(0, sys.argv[1])
+os.environ["HERMES_HOME"] = tempfile.mkdtemp()
+import seed_v2
+from seed_store import SessionDB
+start = time.process_time()
+database = SessionDB(sys.argv[2])
+for session in database.list_sessions(limit=10**9):
+    seed_v2.profile_session(database.get_messages(session["id"]), session["id"])
+profiled = time.process_time()
+extract = seed_v2.extract_from_session_db
+def plain(*args, **options):
+    patterns, metrics = extract(*args, **options)
+    metrics["tool_distribution"] = dict(metrics["tool_distribution"])
+    return patterns, metrics
+seed_v2.extract_from_session_db = plain
+seed_v2.build_and_save(SessionDB(sys.argv[2]), "bench", min_messages=30, max_sessions=10**9)
+import json, resource
+print("FIGURES", json.dumps({"profile": profiled - start, "mine": time.process_time() - profiled,
+    "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+"""
+
+
+def cpu_seconds() -> float:
+    own, children = (
+        resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+
+
+def measure(work: Callable[[], Any]) -> dict[str, Any]:
+    cpu, wall = cpu_seconds(), time.perf_counter()
+    found = work()
+    return {"cpu": cpu_seconds() - cpu, "wall": time.perf_counter() - wall, "found": found}
+
+
+def part_scan(database: Path, _: Path) -> dict[str, Any]:
+    """Drain the columns through sqlite3 and do nothing with them."""
+    connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+    return measure(lambda: len(deque(connection.execute(SCAN), maxlen=0)))
+
+
+def part_full(database: Path, home: Path) -> dict[str, Any]:
+    """Facts, the whole profile and the candidates for mining, from nothing."""
+    workspace, selection = Workspace.open(home), Selection(paths=(str(database),))
+    facts = measure(lambda: refresh_facts(workspace, selection, ReadLog()))
+    profile = measure(lambda: profile_corpus(workspace, selection, ReadLog()) and None)
+    mine = measure(
+        lambda: (
+            plan_mining(read_facts(workspace, selection, ReadLog()), Rules(), max_sessions=40)
+            and None
+        )
+    )
+    peak = max(
+        resource.getrusage(who).ru_maxrss
+        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    errors = sum(row.errors for row, _ in read_rows(workspace, selection, ReadLog()))
+    return {
+        "facts": facts,
+        "profile": profile,
+        "mine": mine,
+        "megabytes": peak / 1024,
+        "errors": errors,
+    }
+
+
+def part_refresh(database: Path, home: Path) -> dict[str, Any]:
+    """Bring facts that are there up to date."""
+    workspace, selection = Workspace.open(home), Selection(paths=(str(database),))
+    return measure(lambda: refresh_facts(workspace, selection, ReadLog()))
+
+
+def part_stored(database: Path, home: Path) -> dict[str, Any]:
+    """The whole profile from facts that are there."""
+    workspace, selection = Workspace.open(home), Selection(paths=(str(database),))
+    return measure(lambda: profile_corpus(workspace, selection, ReadLog()) and None)
+
+
+def part_equal(database: Path, home: Path) -> dict[str, Any]:
+    """Whether the facts that are there are those of a fresh index."""
+    selection = Selection(paths=(str(database),))
+    with tempfile.TemporaryDirectory() as fresh:
+        pairs = zip(
+            read_facts(Workspace.open(home), selection, ReadLog()),
+            read_facts(Workspace.open(Path(fresh)), selection, ReadLog()),
+            strict=True,
+        )
+        return {"equal": all(one == two for one, two in pairs)}
+
+
+def part_claude(folder: Path, home: Path) -> dict[str, Any]:
+    """Claude Code files to facts, beside orjson parsing their lines; both in this process."""
+    del home
+    files = sorted(folder.rglob("*.jsonl"))
+    units = list(find_units(folder, ReadLog()))
+
+    def parse() -> None:
+        for file in files:
+            with file.open("rb") as lines:
+                for line in lines:
+                    with suppress(orjson.JSONDecodeError):  # blank, or half-written
+                        orjson.loads(line)
+
+    def derive() -> None:
+        log = ReadLog()
+        for found in units:
+            for session in read_unit(found, log):
+                derive_facts(session)
+
+    best = {"parse": float("inf"), "facts": float("inf")}
+    for _ in range(7):
+        for name, work in (("parse", parse), ("facts", derive)):
+            best[name] = min(best[name], measure(work)["cpu"])
+    return best
+
+
+PARTS: dict[str, Callable[[Path, Path], dict[str, Any]]] = {
+    "scan": part_scan,
+    "full": part_full,
+    "refresh": part_refresh,
+    "stored": part_stored,
+    "equal": part_equal,
+    "claude": part_claude,
+}
+
+
+def run_part(name: str, database: Path, home: Path) -> dict[str, Any]:
+    command = [sys.executable, __file__, "--part", name, str(database), str(home)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def run_original(baseline: Path, database: Path) -> dict[str, float]:
+    command = [sys.executable, "-c", ORIGINAL, str(baseline), str(database)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    line = next(line for line in done.stdout.splitlines() if line.startswith("FIGURES "))
+    return json.loads(line.partition(" ")[2])
+
+
+def generate(baseline: Path, target: Path, *options: str) -> Path:
+    if not target.exists():
+        command = [sys.executable, str(baseline / "gen_state_db.py"), str(target), *options]
+        subprocess.run(command, capture_output=True, check=True)
+    return target
+
+
+def best_full(database: Path, folder: Path, rounds: int) -> dict[str, Any]:
+    """The best of several full runs; the last one's home stays for the refreshes."""
+    runs = []
+    for _ in range(rounds):
+        shutil.rmtree(folder, ignore_errors=True)
+        runs.append(run_part("full", database, folder))
+    return min(runs, key=total_cpu)
+
+
+def total_cpu(full: dict[str, Any]) -> float:
+    return full["facts"]["cpu"] + full["profile"]["cpu"] + full["mine"]["cpu"]
+
+
+def total_wall(full: dict[str, Any]) -> float:
+    return full["facts"]["wall"] + full["profile"]["wall"] + full["mine"]["wall"]
+
+
+GROWTH = f"""INSERT INTO messages ({CONTENTS}) SELECT {CONTENTS} + 1e7 FROM messages
+    WHERE session_id IN (SELECT id FROM sessions WHERE message_count > 0
+        ORDER BY started_at DESC LIMIT ?) ORDER BY id"""
+MUTATIONS = {
+    "rewrite": (
+        """UPDATE messages SET content = 'Error: rewritten later on' WHERE role = 'tool'
+            AND session_id IN (SELECT id FROM sessions WHERE message_count > 9 LIMIT 7)""",
+    ),
+    "truncation": ("DELETE FROM messages WHERE id > (SELECT max(id) - 500 FROM messages)",),
+    "deletion": (
+        "DELETE FROM messages WHERE session_id IN (SELECT id FROM sessions LIMIT 40)",
+        "DELETE FROM sessions WHERE id IN (SELECT id FROM sessions LIMIT 40)",
+    ),
+}
+
+
+def mutate(database: Path, *statements: str) -> int:
+    connection = sqlite3.connect(database)
+    with connection:
+        changed = sum(connection.execute(statement).rowcount for statement in statements)
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    return changed
+
+
+def grow(database: Path) -> int:
+    """One message in a hundred more, in the newest sessions."""
+    connection = sqlite3.connect(database)
+    with connection:
+        added = connection.execute(GROWTH, (sessions_of_a_percent(database),)).rowcount
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    return added
+
+
+def sessions_of_a_percent(database: Path) -> int:
+    """How many of the newest sessions hold one message in a hundred."""
+    connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+    total = connection.execute("SELECT count(*) FROM messages").fetchone()[0]
+    counts = connection.execute(
+        "SELECT message_count FROM sessions WHERE message_count > 0 ORDER BY started_at DESC"
+    )
+    so_far = number = 0
+    for (count,) in counts:
+        if so_far >= total // 100:
+            break
+        so_far += count
+        number += 1
+    return number
+
+
+def measure_refreshes(database: Path, folder: Path, full: dict[str, Any]) -> dict[str, Any]:
+    """A copy of the database, changed in every way, and the facts after each change."""
+    copy = folder / "changing.db"
+    shutil.copy(database, copy)
+    time.sleep(2.5)  # a file changed this second could change again unseen
+    home = folder / "changing-home"
+    whole = full["facts"]["cpu"]
+    run_part("refresh", copy, home)
+    nothing = min(run_part("refresh", copy, home)["cpu"] for _ in range(5))
+    added = grow(copy)
+    growth = run_part("refresh", copy, home)["cpu"]
+    equal = {"growth": run_part("equal", copy, home)["equal"]}
+    for name, statements in MUTATIONS.items():
+        mutate(copy, *statements)
+        run_part("refresh", copy, home)
+        equal[name] = run_part("equal", copy, home)["equal"]
+    return {
+        "added_messages": added,
+        "growth_share": growth / whole,
+        "nothing_new_share": nothing / whole,
+        "equal_to_rebuild": equal,
+    }
+
+
+def measure_linearity(baseline: Path, folder: Path) -> dict[str, float]:
+    def best(path: Path) -> float:
+        homes = (folder / f"home-{path.stem}-{number}" for number in range(3))
+        return min(run_part("refresh", path, home)["cpu"] for home in homes)
+
+    small = best(generate(baseline, folder / "s1.db", "--sessions", "1500"))
+    large = best(generate(baseline, folder / "s4.db", "--sessions", "6000"))
+    long = {
+        size: best(
+            generate(baseline, folder / f"l{size}.db", "--only-long", "--long-session", str(size))
+        )
+        for size in (10_000, 50_000)
+    }
+    return {"four_times_sessions": large / small, "long_session": long[50_000] / long[10_000]}
+
+
+def count_true_errors(database: Path) -> int | None:
+    truth = database.with_suffix(".truth.db")
+    if not truth.exists():
+        return None
+    connection = sqlite3.connect(f"file:{truth}?mode=ro", uri=True)
+    return int(connection.execute("SELECT sum(is_error) FROM truth").fetchone()[0])
+
+
+def unpack_claude(folder: Path, target: Path) -> Path:
+    for packed in folder.rglob("*.jsonl*"):
+        plain = target / packed.relative_to(folder).with_name(packed.name.removesuffix(".gz"))
+        plain.parent.mkdir(parents=True, exist_ok=True)
+        opener = gzip.open if packed.suffix == ".gz" else open
+        with opener(packed, "rb") as source, plain.open("wb") as out:
+            shutil.copyfileobj(source, out)
+    return target
+
+
+Row = tuple[str, str, str, bool]
+
+
+def report(figures: dict[str, Any]) -> Iterator[Row]:
+    full, scan, original = figures["full"], figures["scan"], figures["original"]
+    if original:
+        speedup = (original["profile"] + original["mine"]) / total_cpu(full)
+        yield (
+            "CPU beside the original",
+            f"{speedup:.1f}x",
+            f">= {MIN_SPEEDUP}x",
+            speedup >= MIN_SPEEDUP,
+        )
+        stored = original["profile"] / figures["stored"]["cpu"]
+        yield (
+            "all profiles from stored facts",
+            f"{stored:.0f}x",
+            f">= {MIN_STORED_SPEEDUP:.0f}x",
+            stored >= MIN_STORED_SPEEDUP,
+        )
+    ratio = total_wall(full) / scan["wall"]
+    yield (
+        "wall beside a bare scan",
+        f"{ratio:.2f}x",
+        f"<= {MAX_SCAN_RATIO}x",
+        ratio <= MAX_SCAN_RATIO,
+    )
+    yield (
+        "peak memory",
+        f"{full['megabytes']:.0f} MB",
+        f"<= {MAX_MEGABYTES:.0f} MB",
+        full["megabytes"] <= MAX_MEGABYTES,
+    )
+    changes = figures["changes"]
+    for name, limit in (("growth_share", MAX_REFRESH), ("nothing_new_share", MAX_NOTHING_NEW)):
+        yield (
+            name.replace("_", " "),
+            f"{changes[name]:.2%}",
+            f"<= {limit:.1%}",
+            changes[name] <= limit,
+        )
+    for name, equal in changes["equal_to_rebuild"].items():
+        yield f"equal to a rebuild after {name}", str(equal), "True", equal
+    if figures["linearity"]:
+        for name, limit in (
+            ("four_times_sessions", MAX_FOUR_TIMES),
+            ("long_session", MAX_LONG_SESSION),
+        ):
+            value = figures["linearity"][name]
+            yield name.replace("_", " "), f"{value:.2f}x", f"<= {limit}x", value <= limit
+    if figures["claude"]:
+        share = figures["claude"]["parse"] / figures["claude"]["facts"]
+        yield (
+            "Claude Code beside orjson",
+            f"{share:.0%}",
+            f">= {MIN_CLAUDE_SHARE:.0%}",
+            share >= MIN_CLAUDE_SHARE,
+        )
+    if figures["truth"]:
+        off = abs(full["errors"] - figures["truth"]) / figures["truth"]
+        yield (
+            "errors beside the truth",
+            f"{off:.2%} off",
+            f"<= {MAX_MISCOUNT:.1%}",
+            off <= MAX_MISCOUNT,
+        )
+
+
+def run_all(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    database = options.database or generate(
+        options.baseline, folder / "state.db", "--sessions", str(options.sessions)
+    )
+    scans, originals, fulls = [], [], []
+    for _ in range(options.rounds):
+        scans.append(run_part("scan", database, folder))
+        if options.baseline and not options.quick:
+            copy = folder / "original.db"
+            shutil.copy(database, copy)
+            originals.append(run_original(options.baseline, copy))
+            copy.unlink()
+        fulls.append(best_full(database, folder / "home", 1))
+    full = min(fulls, key=total_cpu)
+    stored = min(
+        (run_part("stored", database, folder / "home") for _ in range(5)), key=lambda p: p["cpu"]
+    )
+    return {
+        "full": full,
+        "scan": min(scans, key=lambda part: part["wall"]),
+        "original": min(originals, key=lambda part: part["profile"] + part["mine"])
+        if originals
+        else None,
+        "stored": stored,
+        "changes": measure_refreshes(database, folder, full),
+        "linearity": measure_linearity(options.baseline, folder)
+        if options.baseline and not options.quick
+        else None,
+        "claude": run_part("claude", unpack_claude(options.claude, folder / "claude"), folder)
+        if options.claude
+        else None,
+        "truth": count_true_errors(database),
+    }
+
+
+def main() -> int:
+    if sys.argv[1:2] == ["--part"]:
+        name, database, home = sys.argv[2:5]
+        print(json.dumps(PARTS[name](Path(database), Path(home))))
+        return 0
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--baseline", type=Path, help="folder of the original and the generator")
+    parser.add_argument("--database", type=Path, help="a generated database, instead of a new one")
+    parser.add_argument("--claude", type=Path, help="folder of Claude Code transcripts")
+    parser.add_argument("--sessions", type=int, default=10_985)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--quick", action="store_true", help="without the original and linearity")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--check", action="store_true", help="exit 1 where a bar is missed")
+    options = parser.parse_args()
+    if options.baseline is None and options.database is None:
+        parser.error("give --baseline, --database or both")
+    with tempfile.TemporaryDirectory(prefix="warmstart-bench-") as folder:
+        figures = run_all(options, Path(folder))
+    rows = list(report(figures))
+    if options.json:
+        bars = {name: {"figure": figure, "bar": bar, "met": met} for name, figure, bar, met in rows}
+        print(json.dumps({"schema_version": 1, "bars": bars, **figures}, indent=1))
+    else:
+        table = Table("what", "figure", "bar", "", title="facts and profiles", title_justify="left")
+        for name, figure, bar, met in rows:
+            table.add_row(name, figure, bar, "ok" if met else "MISS")
+        Console(width=110).print(table)
+    return int(options.check and not all(met for *_, met in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

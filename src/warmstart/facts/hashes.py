@@ -1,0 +1,56 @@
+"""Numbers that say whether two calls are alike: stable between runs, machines and versions.
+
+Python's own ``hash`` is salted per process. Two checksums side by side make 64 bits; they are
+looked at within one tool only, and nobody gains by forging one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+from zlib import adler32, crc32
+
+import orjson
+
+from warmstart.sources.fields import dump
+
+_SIGN = 1 << 63
+"""Taken off, because SQLite's integers have a sign."""
+_SORTED = orjson.OPT_SORT_KEYS
+_KINDS = {
+    str: "text", int: "int", float: "float", bool: "bool", list: "list", dict: "object",
+    type(None): "null",
+}  # fmt: skip
+_dumps = orjson.dumps
+
+
+def hash_call(tool: str, arguments: Mapping[str, Any], raw: str | None) -> int:
+    """Equal for calls of one tool with the same arguments, in whatever order they were written."""
+    if raw is not None:
+        data = raw.encode("utf-8", "replace")
+    else:
+        try:
+            data = _dumps(arguments, option=_SORTED)
+        except TypeError:  # too deep, or a number beyond 64 bits
+            data = dump(arguments).encode("utf-8", "replace")
+    return (crc32(data, _start(tool)) << 32 | adler32(data)) - _SIGN
+
+
+def hash_shape(tool: str, arguments: Mapping[str, Any]) -> int:
+    """Equal for calls of one tool with the same argument names and kinds of value."""
+    return _hash_shape(tool, tuple(arguments), tuple(map(type, arguments.values())))
+
+
+@lru_cache(maxsize=4096)
+def _start(tool: str) -> int:
+    return crc32(tool.encode("utf-8", "replace"))
+
+
+@lru_cache(maxsize=4096)
+def _hash_shape(tool: str, names: tuple[str, ...], types: tuple[type, ...]) -> int:
+    kinds = sorted(
+        (name, _KINDS.get(kind, "other")) for name, kind in zip(names, types, strict=True)
+    )
+    data = repr(kinds).encode("utf-8", "replace")
+    return (crc32(data, _start(tool)) << 32 | adler32(data)) - _SIGN

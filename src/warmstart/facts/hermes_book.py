@@ -1,0 +1,228 @@
+"""What a Hermes database held when it was read, and which of its sessions have changed since.
+
+One cheap look decides: the rows of ``sessions`` as they were, the highest message id, and how many
+messages there are. Messages are only ever added, flagged or deleted by their agent; a flag comes
+with a new row or a counter. A file that changed while nothing of that did has been edited in
+place, and then every session's extent is measured again; so it is once an hour in any case.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from warmstart.facts.hermes_lane import Unusual, odd_test
+from warmstart.sources.readers.hermes import READ, find_parent
+from warmstart.sources.sqlite import list_columns
+
+COUNTERS = ("message_count", "tool_call_count", "rewind_count", "last_message_at")
+"""Columns that change with a session's messages."""
+COLUMNS = (*READ, *COUNTERS)
+PARENT = READ.index("parent_session_id")
+MEASURE_SECONDS = 3600.0
+RACY_SECONDS = 2.0
+"""A file changed this shortly before it was looked at may change again without showing it."""
+
+SessionKey = str
+
+
+class Extent(NamedTuple):
+    """How much a session holds: rows, highest id, characters, and rows that are flagged."""
+
+    rows: int
+    last: int
+    chars: int
+    odd: int
+
+
+@dataclass(slots=True)
+class Book:
+    """The state of a database at one moment."""
+
+    stamp: str = ""
+    measured_at: float = 0.0
+    top: int = 0
+    """The highest message id."""
+    count: int = 0
+    rows: dict[SessionKey, list[Any]] = field(default_factory=dict)
+    """Each session's own row."""
+    extents: dict[SessionKey, Extent] = field(default_factory=dict)
+
+    def encode(self) -> bytes:
+        """As stored."""
+        return orjson.dumps(
+            [self.stamp, self.measured_at, self.top, self.count, self.rows, self.extents],
+            default=repr,
+            option=orjson.OPT_NON_STR_KEYS,
+        )
+
+    @classmethod
+    def decode(cls, data: bytes | None) -> Book:
+        """From what was stored; an empty one where that cannot be read."""
+        try:
+            stamp, measured_at, top, count, rows, extents = orjson.loads(data or b"")
+        except ValueError:
+            return cls()
+        return cls(stamp, measured_at, top, count, rows, extents)
+
+
+class Changes(NamedTuple):
+    """What to read again and what to forget."""
+
+    changed: list[SessionKey]
+    gone: list[SessionKey]
+
+
+RACY = "?"
+"""Opens a stamp that proves nothing when it is met again."""
+
+
+def stamp_database(path: Path) -> str:
+    """Changes whenever something is written to the database; nothing is opened for it."""
+    newest = 0
+    marks = []
+    for suffix in ("", "-wal"):
+        try:
+            stat = path.with_name(path.name + suffix).stat()
+        except OSError:
+            continue
+        marks.append(f"{stat.st_ino}-{stat.st_size}-{stat.st_mtime_ns}")
+        newest = max(newest, stat.st_mtime_ns)
+    is_racy = time.time_ns() - newest < RACY_SECONDS * 1e9
+    return (RACY if is_racy else "") + " ".join(marks)
+
+
+def is_unchanged(stamp: str, old: str) -> bool:
+    """Whether two stamps prove that nothing was written between them."""
+    return stamp == old and bool(stamp) and not stamp.startswith(RACY)
+
+
+def find_changes(connection: sqlite3.Connection, old: Book, stamp: str) -> tuple[Book, Changes]:
+    """The database's state now, and how it differs from an earlier one.
+
+    Raises:
+        Unusual: its sessions have ids that are no text.
+    """
+    rows = _read_rows(connection)
+    top, count = _measure_all(connection)
+    new = Book(stamp, old.measured_at, top, count, rows, dict(old.extents))
+    if not old.stamp:
+        new.measured_at = time.time()
+        return new, Changes(sorted(rows), [])
+    grown = _count_new(connection, old.top) if top > old.top else {}
+    changed = {key for key, row in rows.items() if old.rows.get(key) != row}
+    changed.update(grown)
+    lost = [key for key in old.rows if key not in rows]
+    is_smaller = count - sum(grown.values()) != old.count or top < old.top
+    was_edited = _was_written(stamp, old.stamp) and not changed and not lost
+    if is_smaller or was_edited or time.time() - old.measured_at > MEASURE_SECONDS:
+        changed |= _compare_extents(connection, new)
+        new.measured_at = time.time()
+    return new, _settle(connection, new, changed.union(lost))
+
+
+def _was_written(stamp: str, old: str) -> bool:
+    return stamp.removeprefix(RACY) != old.removeprefix(RACY)
+
+
+def _settle(connection: sqlite3.Connection, book: Book, changed: set[SessionKey]) -> Changes:
+    """What is gone for good, and what else changes with the rest."""
+    rows = book.rows
+    absent = [key for key in book.extents if key not in rows]
+    gone = [key for key in absent if not _has_rows(connection, key)]
+    heirs = _heirs_of(changed.union(gone), rows)
+    return Changes(sorted((changed | heirs).difference(gone)), gone)
+
+
+def _has_rows(connection: sqlite3.Connection, key: SessionKey) -> bool:
+    found = connection.execute("SELECT 1 FROM messages WHERE session_id = ? LIMIT 1", (key,))
+    return found.fetchone() is not None
+
+
+def find_orphans(
+    connection: sqlite3.Connection, rows: Mapping[SessionKey, list[Any]]
+) -> list[SessionKey]:
+    """Sessions of which only messages are left."""
+    found = connection.execute("SELECT DISTINCT session_id FROM messages")
+    return sorted(str(row[0]) for row in found if row[0] and str(row[0]) not in rows)
+
+
+def _read_rows(connection: sqlite3.Connection) -> dict[SessionKey, list[Any]]:
+    have = list_columns(connection, "sessions")
+    columns = ", ".join(name if name in have else f"NULL AS {name}" for name in COLUMNS)
+    prompt = "typeof(system_prompt) = 'text' AND system_prompt <> '' AS system_prompt"
+    if "system_prompt" in have:
+        columns = columns.replace("system_prompt", prompt, 1)
+    rows: dict[SessionKey, list[Any]] = {}
+    for row in connection.execute(f"SELECT {columns} FROM sessions"):
+        if row[0].__class__ is not str or not row[0]:
+            raise Unusual
+        rows[row[0]] = list(row)
+    return rows
+
+
+def _measure_all(connection: sqlite3.Connection) -> tuple[int, int]:
+    top = connection.execute("SELECT max(id) FROM messages").fetchone()[0]
+    count = connection.execute("SELECT count(*) FROM messages").fetchone()[0]
+    return top or 0, count
+
+
+def _count_new(connection: sqlite3.Connection, top: int) -> dict[SessionKey, int]:
+    rows = connection.execute(
+        "SELECT session_id, count(*) FROM messages WHERE id > ? GROUP BY session_id", (top,)
+    )
+    return {str(row[0]): row[1] for row in rows}
+
+
+def measure_sessions(
+    connection: sqlite3.Connection, keys: Iterable[SessionKey] | None = None
+) -> dict[SessionKey, Extent]:
+    """The extent of every session, or of some; this reads all of their rows."""
+    query = (
+        "SELECT session_id, count(*), max(id), total(length(tool_calls))"
+        " + total(CASE WHEN role = 'assistant' THEN 0 ELSE length(content) END),"
+        f" total({odd_test(connection)}) FROM messages"
+    )
+    if keys is None:
+        rows = list(connection.execute(f"{query} GROUP BY session_id"))
+    else:
+        one = f"{query} WHERE session_id = ?"
+        rows = [row for key in keys for row in connection.execute(one, (key,)) if row[1]]
+    return {str(row[0]): Extent(row[1], row[2], int(row[3]), int(row[4])) for row in rows}
+
+
+def _compare_extents(connection: sqlite3.Connection, book: Book) -> set[SessionKey]:
+    now = measure_sessions(connection)
+    book.measured_at = time.time()
+    empty = Extent(0, 0, 0, 0)
+    known = book.extents
+    return {
+        key
+        for key in now.keys() | (known.keys() & book.rows.keys())
+        if tuple(known.get(key, ())) != tuple(now.get(key, empty))
+    }
+
+
+def _heirs_of(changed: set[SessionKey], rows: Mapping[SessionKey, list[Any]]) -> set[SessionKey]:
+    """Sessions whose parent changed: how it ended and what it held decides what is a copy."""
+    if not changed:
+        return set()
+    return {key for key, row in rows.items() if row[PARENT] in changed}
+
+
+def parent_of(key: SessionKey, rows: Mapping[SessionKey, list[Any]]) -> Any:
+    """The parent of a session and the parent's row."""
+    row = as_row(rows.get(key))
+    parent_row = as_row(rows.get(row.get("parent_session_id") or ""))
+    return find_parent(row, parent_row), parent_row
+
+
+def as_row(values: list[Any] | None) -> dict[str, Any]:
+    """A session's row by name; empty where there is none."""
+    return dict(zip(COLUMNS, values, strict=True)) if values else {}

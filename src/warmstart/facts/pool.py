@@ -1,0 +1,101 @@
+"""Work on a large database in two processes where two cores are free.
+
+Children are forked, so what they need is already there; each opens connections of its own and
+sends back what it has built, a batch at a time. Nothing is shared and nothing outlives the call.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from multiprocessing.connection import Connection, wait
+from typing import Any, TypeVar, cast
+
+MAX_WORKERS = 2
+BATCH = 128
+_Item = TypeVar("_Item")
+_Done = TypeVar("_Done")
+
+
+def can_fork() -> bool:
+    """Whether a second process would help and is safe: a second core, and no other thread."""
+    if "fork" not in multiprocessing.get_all_start_methods() or threading.active_count() > 1:
+        return False
+    return count_cores() > 1
+
+
+def count_cores() -> int:
+    """Cores this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def split_evenly(items: Sequence[_Item], weigh: Callable[[_Item], int]) -> list[list[_Item]]:
+    """Consecutive shares of about the same weight, one per worker."""
+    total = sum(map(weigh, items))
+    shares: list[list[_Item]] = [[] for _ in range(MAX_WORKERS)]
+    so_far = 0
+    for item in items:
+        shares[min(so_far * MAX_WORKERS // (total or 1), MAX_WORKERS - 1)].append(item)
+        so_far += weigh(item)
+    return [share for share in shares if share]
+
+
+def run_shares(
+    work: Callable[[Sequence[_Item]], Iterable[_Done]], shares: Sequence[Sequence[_Item]]
+) -> Iterator[_Done]:
+    """What ``work`` makes of each share, as it comes.
+
+    Raises:
+        ChildProcessError: a worker ended before its share was done.
+    """
+    context = multiprocessing.get_context("fork")
+    ends: list[Connection] = []
+    children = []
+    try:
+        for share in shares:
+            receiver, sender = context.Pipe(duplex=False)
+            child = context.Process(target=_serve, args=(work, share, sender), daemon=True)
+            child.start()
+            sender.close()
+            ends.append(receiver)
+            children.append(child)
+        yield from _receive(ends)
+    finally:
+        for child in children:
+            child.terminate()
+        for child in children:
+            child.join()
+
+
+def _receive(ends: list[Connection]) -> Iterator[Any]:
+    while ends:
+        for end in wait(ends):
+            receiver = cast("Connection", end)
+            try:
+                batch = receiver.recv()
+            except EOFError:
+                raise ChildProcessError("a worker stopped before it was done") from None
+            if batch is None:
+                ends.remove(receiver)
+            else:
+                yield from batch
+
+
+def _serve(
+    work: Callable[[Sequence[_Item]], Iterable[_Done]], share: Sequence[_Item], sender: Connection
+) -> None:
+    batch: list[_Done] = []
+    try:
+        for done in work(share):
+            batch.append(done)
+            if len(batch) >= BATCH:
+                sender.send(batch)
+                batch = []
+        sender.send(batch)
+        sender.send(None)
+    except (KeyboardInterrupt, BrokenPipeError):
+        os._exit(1)

@@ -1,0 +1,109 @@
+"""Whether what a program printed holds nothing that the judge would take for a complaint.
+
+A few plain searches over the ends of the text answer for most outputs. Each says no as soon as a
+rule of the judge might speak; what is said here is only ever that none of them would.
+"""
+
+from __future__ import annotations
+
+import re
+
+from warmstart.outcome.case import TAIL_CHARS
+from warmstart.outcome.complaints import ERROR_OPENING
+from warmstart.outcome.markers import GIVING_UP_WORDS, HEAD_MARKERS
+from warmstart.outcome.refusals import REFUSAL_WORDS
+
+_NEAR_CHARS = 400
+_MARKER_CHARS = 300
+_HEAD_CHARS = 500
+_NEAR_WORDS = (
+    "rror", "ail", "xit", "xception", "raceback", '  File "', "RROR",
+    "AIL", "LIFECYCLE", "***", "no tests", "reformat", "Oh no", "issue", "hunk", "terminated",
+    "CONFLICT", "merge", "apply", "Aborting", "rejected", "ignored", "\tpass\t",
+    "\tpending\t",
+)  # fmt: skip
+"""What must stand near the end for any rule that looks for words."""
+_DEATHS = (
+    "Killed", "Segmentation fault", "Aborted", "Terminated", "Bus error", "Illegal instruction",
+    "Trace/breakpoint trap", "Node.js v", "Bun v",
+)  # fmt: skip
+_WRAPPINGS = frozenset("<CWPE")
+"""First characters of what harnesses put above an output."""
+_EXCEPTION = re.compile(r"[\w.]*(?:Error|Exception|Exit|Interrupt|Warning)")
+_NAMED = re.compile(r"[\w./+@-]+:(?:\d+:)* ")
+_PLACE = re.compile(r"(?:vet: )?\S*\.[a-z]{1,4}:\d")
+_FIRST_WORD = re.compile(r"\s*(?:<\w+>\s*)?[^\w{]{0,6}((?:[Tt]he )?[\w'.]+)")
+_GIT_NAMES = ("fatal", "error")
+"""What git signs with."""
+_HARNESS_WORDS = REFUSAL_WORDS | GIVING_UP_WORDS
+
+
+def is_quiet(text: str) -> bool:
+    """Whether no complaint can be found at the ends of a text, whoever printed it."""
+    tail = text[-TAIL_CHARS:].rstrip()
+    if not tail or tail[-1] in ">]." or _is_wrapped(text):
+        return False
+    near = tail[-_NEAR_CHARS:]
+    for word in _NEAR_WORDS:
+        if word in near:
+            return False
+    if "sh:" in tail or "(eval)" in tail or "-c: line" in tail:
+        return False
+    if not _ends_quietly(tail[tail.rfind("\n") + 1 :]):
+        return False
+    return len(text) > TAIL_CHARS or _opens_quietly(text)
+
+
+def _is_wrapped(text: str) -> bool:
+    """Whether a harness may have put something around the output, or colours are in it."""
+    if text[:1] in _WRAPPINGS:
+        return True
+    return "\x1b" in text[-TAIL_CHARS:] or "\x1b" in text[:_HEAD_CHARS]
+
+
+def _ends_quietly(final: str) -> bool:
+    """Whether the last line is no exception, no place in a file, no complaint and no death."""
+    if final[0].isspace() or ": line " in final or final.startswith(_DEATHS):
+        return False
+    return not (_opens_badly(final) or _EXCEPTION.match(final) or _PLACE.match(final))
+
+
+def _opens_badly(line: str) -> bool:
+    """Whether a line is a complaint by its first words, or is signed by a program."""
+    return bool(_NAMED.match(line) or ERROR_OPENING.match(line.lower()))
+
+
+def _opens_quietly(text: str) -> bool:
+    """The same for the first line of a short output."""
+    first = text.lstrip("\r\n").partition("\n")[0]
+    return not _opens_badly(first) and not first.lower().startswith(("usage: ", "malformed"))
+
+
+def is_unsigned(text: str, line: str) -> bool:
+    """Whether no line at the ends of a text begins with the name of a program of the command."""
+    if len(text) <= TAIL_CHARS:
+        return not _has_signature(text, line)
+    ends = text[:_HEAD_CHARS], text[-TAIL_CHARS:]
+    return not _has_signature(ends[0], line) and not _has_signature(ends[1], line)
+
+
+def _has_signature(text: str, line: str) -> bool:
+    if ": " not in text:
+        return False
+    parts = text.split(": ")
+    parts.pop()
+    for part in parts:
+        name = part[part.rfind("\n") + 1 :]
+        if " " not in name and (name in line or name in _GIT_NAMES):
+            return True
+    return False
+
+
+def is_output(text: str) -> bool:
+    """Whether a shell's result is output and nothing else: no exit code, no word of the harness."""
+    if text[:4] in HEAD_MARKERS or "xit" in text[-_MARKER_CHARS:]:
+        return False
+    if text[:80].lstrip()[:1] in ("", "{", "<", "["):
+        return False
+    found = _FIRST_WORD.match(text, 0, 80)
+    return found is None or found[1].lower() not in _HARNESS_WORDS

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+
+from support.sessions import make_messages, make_session, sessions
+from warmstart.facts.derive import derive_facts
+from warmstart.facts.hashes import hash_call, hash_shape
+from warmstart.facts.markers import MAX_PER_KIND, MarkerCounter, name_command
+from warmstart.facts.packing import pack_facts, row_of, unpack_calls, unpack_facts
+from warmstart.facts.voice import VoiceCounter
+from warmstart.model import Compaction, Fate, Kind, Message, Role, Session, Status
+from warmstart.model.facts import Marker, MarkerKind, Voice
+
+
+def hear(*turns: str) -> Voice:
+    counter = VoiceCounter()
+    for turn in turns:
+        counter.add(turn)
+    return counter.finish()
+
+
+def test_a_session_is_reduced_to_its_calls_and_counts() -> None:
+    facts = derive_facts(make_session())
+    assert (facts.messages, facts.turns, facts.warmups) == (6, 2, 0)
+    assert [call.status for call in facts.calls] == [Status.ERROR, Status.OK, Status.UNANSWERED]
+    assert [(call.position, call.message, call.turn) for call in facts.calls] == [
+        (0, 2, 1), (1, 2, 1), (2, 2, 1),
+    ]  # fmt: skip
+    assert facts.title == "Fix the checkout"
+    assert facts.opening == "Why does the checkout fail?"
+
+
+def test_what_was_copied_rewound_or_put_there_by_us_is_no_turn() -> None:
+    extra = [
+        Message(role=Role.USER, text="copy", fate=Fate.COPIED),
+        Message(role=Role.USER, text="gone", fate=Fate.REWOUND),
+        Message(role=Role.USER, text="example", kind=Kind.WARMUP),
+        Message(role=Role.USER, text="note", kind=Kind.INJECTED),
+        Message(role=Role.USER, text="old", fate=Fate.ARCHIVED),
+    ]
+    facts = derive_facts(make_session(messages=[*extra, *make_messages()]))
+    assert (facts.turns, facts.warmups, facts.voice.messages) == (3, 1, 3)
+    assert facts.opening == "copy"
+
+
+def test_a_compaction_stands_before_the_first_call_after_it() -> None:
+    session = replace(make_session(), compactions=(Compaction(at=0), Compaction(at=3)))
+    assert derive_facts(session).compactions == (0, 3)
+
+
+@given(sessions())
+def test_facts_survive_being_packed(session: Session) -> None:
+    facts = derive_facts(session)
+    packed = pack_facts(facts)
+    assert unpack_facts(row_of(facts), packed.calls) == facts
+
+
+def test_a_row_tells_what_filters_ask_for() -> None:
+    row = row_of(derive_facts(make_session()))
+    assert row.tools == ("terminal", "read_file")
+    assert (row.errors, row.native_id) == (1, "ab12cd34-shop-1")
+    assert unpack_calls(b"\x00\x00\x00\x00", b"[]") == ()
+
+
+def test_hashes_are_the_same_in_another_process() -> None:
+    code = (
+        "from warmstart.facts.hashes import hash_call, hash_shape\n"
+        "print(hash_call('a', {'x': 1, 'y': [None, 2.5]}, None), hash_shape('a', {'x': 1}))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ours = hash_call("a", {"y": [None, 2.5], "x": 1}, None), hash_shape("a", {"x": 2})
+    assert out.stdout.split() == [str(number) for number in ours]
+
+
+def test_other_arguments_and_other_tools_hash_otherwise() -> None:
+    seen = {
+        hash_call("a", {"x": 1}, None),
+        hash_call("b", {"x": 1}, None),
+        hash_call("a", {"x": 2}, None),
+        hash_call("a", {}, "not json"),
+        hash_call("a", {"x": 2**70}, None),
+    }
+    assert len(seen) == 5
+    assert all(-(2**63) <= number < 2**63 for number in seen)
+    assert hash_shape("a", {"x": 1}) != hash_shape("a", {"x": "1"})
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("git log --oneline -5", "git log"),
+        ("cd /x && FOO=1 python -m pytest -q", "pytest"),
+        ("sudo timeout 60 make test | tail", "make test"),
+        ("/usr/bin/ls -la", "ls"),
+        ("# note\nuv run x", "uv run"),
+        ("docker", "docker"),
+        ("git -C /x status", "git"),
+        ("export A=1", ""),
+        ("", ""),
+    ],
+)
+def test_a_command_is_its_program_and_subcommand(line: str, name: str) -> None:
+    assert name_command(line) == name
+
+
+def test_markers_are_ranked_by_use() -> None:
+    counter = MarkerCounter()
+    for number in range(MAX_PER_KIND + 5):
+        counter.add("read_file", {"path": f"a{number}.py"})
+    counter.add("read_file", {"path": "a3.py"})
+    counter.add("web_extract", {"url": "https://example.org"})
+    counter.add("terminal", {"command": "git status"})
+    counter.add("todo", {"items": [1], "path": 3})
+    found = counter.finish()
+    assert found[0] == Marker(MarkerKind.FILE, "a3.py", 2)
+    assert len(found) == MAX_PER_KIND + 2
+    assert Marker(MarkerKind.COMMAND, "git status", 1) in found
+
+
+def test_a_voice_is_counted_turn_by_turn() -> None:
+    voice = hear("fix the cart", "no, that is wrong", "why?", "/compact", "please " * 70, "")
+    assert voice == Voice(
+        messages=6, words=79, questions=1, commands=2, corrections=1, long=1, short=5, polite=1
+    )
+
+
+def test_a_path_is_no_slash_command() -> None:
+    assert hear("/home/dev/x is broken").commands == 0
+    assert hear("ok now run it").commands == 1
+    assert hear("so it goes").commands == 0

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import sqlite3
+import stat
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from warmstart.facts.index import (
+    MAX_PLACES,
+    SCHEMA,
+    IndexUnavailableError,
+    ensure_place,
+    next_revision,
+    open_index,
+    transaction,
+)
+from warmstart.facts.pool import can_fork, count_cores, run_shares, split_evenly
+
+
+def test_the_index_is_private_and_opens_twice(tmp_path: Path) -> None:
+    path = tmp_path / "home" / "facts.db"
+    with open_index(path) as one, open_index(path) as two:
+        assert ensure_place(one, "x") == ensure_place(two, "x")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    "content", [b"no database at all, just some text", b"SQLite format 3\x00" + b"\xff" * 200]
+)
+def test_a_damaged_file_is_moved_aside(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "facts.db"
+    path.write_bytes(content)
+    with open_index(path) as connection:
+        assert connection.execute("SELECT schema FROM meta").fetchone() == (SCHEMA,)
+    assert (tmp_path / "facts.db.old").read_bytes() == content
+
+
+def test_a_file_of_another_schema_is_moved_aside(tmp_path: Path) -> None:
+    path = tmp_path / "facts.db"
+    with open_index(path) as connection:
+        connection.execute("UPDATE meta SET schema = ?", (SCHEMA + 1,))
+        ensure_place(connection, "x")
+    with open_index(path) as connection:
+        assert connection.execute("SELECT count(*) FROM places").fetchone() == (0,)
+
+
+def test_a_database_of_someone_else_is_moved_aside(tmp_path: Path) -> None:
+    path = tmp_path / "facts.db"
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("CREATE TABLE notes (x)")
+    with open_index(path) as connection:
+        assert next_revision(connection) == 1
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(IndexUnavailableError), open_index(tmp_path / "file" / "facts.db"):
+        pass
+
+
+def test_what_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
+    insert = "INSERT INTO places (name, used) VALUES (?, 0)"
+    with open_index(tmp_path / "facts.db") as connection:
+        with pytest.raises(sqlite3.IntegrityError), transaction(connection):
+            connection.executemany(insert, [("x",), ("x",)])
+        assert connection.execute("SELECT count(*) FROM places").fetchone() == (0,)
+
+
+def test_places_long_not_asked_for_are_forgotten(tmp_path: Path) -> None:
+    with open_index(tmp_path / "facts.db") as connection:
+        ensure_place(connection, "")
+        for number in range(MAX_PLACES + 5):
+            ensure_place(connection, f"place {number}")
+        names = {row[0] for row in connection.execute("SELECT name FROM places")}
+    assert len(names) == MAX_PLACES + 1
+    assert "" in names
+
+
+def test_shares_are_consecutive_and_of_like_weight() -> None:
+    shares = split_evenly([5, 1, 1, 1, 1, 1], lambda item: item)
+    assert shares == [[5], [1, 1, 1, 1, 1]]
+    assert split_evenly([], lambda item: item) == []
+
+
+def double(share: list[int]) -> list[int]:
+    return [2 * item for item in share]
+
+
+def fail(share: list[int]) -> list[int]:
+    raise SystemExit(share[0])
+
+
+def test_workers_send_back_all_they_made() -> None:
+    if not can_fork():
+        pytest.skip("one core, or threads")
+    assert sorted(run_shares(double, [list(range(300)), [300]])) == [2 * n for n in range(301)]
+    assert count_cores() > 1
+
+
+def test_a_worker_that_dies_is_noticed() -> None:
+    if not can_fork():
+        pytest.skip("one core, or threads")
+    with pytest.raises(ChildProcessError):
+        list(run_shares(fail, [[3]]))
