@@ -103,3 +103,17 @@ def test_a_home_that_cannot_be_used_is_said_on_stderr(
     run = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     assert run.stdout == ""
     assert run.stderr.startswith("warmstart: ")
+
+
+def test_tools_of_other_agents_are_left_out(workspace: Workspace) -> None:
+    lines = (
+        Guidance(tool="terminal", text="Use terminal.", calls=9, errors=3),
+        Guidance(tool="mcp__shop__search", text="Search first.", calls=9, errors=3),
+    )
+    template = Template(name="mixed", anchors=("mend the broken lexer",), guidance=lines)
+    with open_library(workspace) as library:
+        library.save(template, state=TemplateState.APPROVED)
+    answer = answer_hook(workspace, event(prompt="mend the broken lexer"))
+    context = answer["hookSpecificOutput"]["additionalContext"]
+    assert "Search first." in context
+    assert "Use terminal." not in context

@@ -16,7 +16,7 @@ import pytest
 from warmstart.errors import UsageError
 from warmstart.store import ProblemKind, SessionDB, StoreError
 from warmstart.store.holders import find_writer
-from warmstart.store.sessiondb import default_path
+from warmstart.store.opening import default_path
 
 BIG = "x" * 4000
 NOBODY = 65534

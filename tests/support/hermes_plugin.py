@@ -51,9 +51,7 @@ class RecordingContext:
     def begin(self, message: str = TASK, session_id: str = "s-1", **fields: Any) -> Any:
         """A first turn, as Hermes plays it; what reaches the model."""
         first = fields.pop("is_first_turn", True)
-        self.fire(
-            "pre_llm_call", session_id=session_id, user_message=message, is_first_turn=first
-        )
+        self.fire("pre_llm_call", session_id=session_id, user_message=message, is_first_turn=first)
         return self.send(ask({"role": "user", "content": message}), session_id, **fields)
 
     def call(self, number: int, result: Any, session_id: str = "s-1", **fields: Any) -> None:

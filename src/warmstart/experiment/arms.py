@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from warmstart.errors import UsageError
+from warmstart.experiment.variants import check_variant
 from warmstart.model import Message
 from warmstart.model.template import Example, Guidance, Provenance, Template
 from warmstart.model.warmup import WarmUp
@@ -31,6 +32,8 @@ NEUTRAL_SENTENCES = (
 )
 """Text about nothing an agent is asked for: no tools, no files, no numbers to copy."""
 PLACEBO_NAME = "neutral"
+BASELINE_ARM = "cold:baseline"
+"""The one arm that may stand alone: sessions are collected, nothing is compared."""
 
 
 class ArmKind(StrEnum):
@@ -51,6 +54,8 @@ class ArmSpec(NamedTuple):
 
     For ``cold`` a mere label, so that an A/A run can have two: ``cold,cold:again``.
     """
+    variant: str = ""
+    """A shorter form of the template, as ``variants`` has them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +81,8 @@ COLD_START = ArmStart()
 def parse_arm(text: str) -> ArmSpec:
     """An arm from its name: ``cold``, ``warm:NAME``, ``token-matched[:NAME]``, ``placebo[:NAME]``.
 
+    Behind the name of a template may stand a shorter form of it: ``warm:NAME/no-guidance``.
+
     Raises:
         UsageError: there is no such arm.
     """
@@ -87,7 +94,10 @@ def parse_arm(text: str) -> ArmSpec:
     kind = ArmKind(word)
     if kind is ArmKind.WARM and not template:
         raise UsageError(f"{text!r} names no template", hint="warm:TEMPLATE")
-    return ArmSpec(kind, template)
+    if kind not in (ArmKind.WARM, ArmKind.TOKEN_MATCHED):
+        return ArmSpec(kind, template)
+    name, slash, variant = template.partition("/")
+    return ArmSpec(kind, name, check_variant(variant) if slash else "")
 
 
 def parse_arms(text: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from hashlib import sha256
 from typing import Any
 
 from warmstart.errors import UsageError
-from warmstart.experiment.arms import ArmKind, parse_arm
+from warmstart.experiment.arms import BASELINE_ARM, ArmKind, parse_arm
 
 SCHEMA_VERSION = 1
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
@@ -167,7 +167,9 @@ def check_plan(plan: Plan) -> Plan:
     design = plan.design
     specs = [parse_arm(arm) for arm in design.arms]
     _require(NAME.fullmatch(plan.name) is not None, f"{plan.name!r} is no name: a-z 0-9 . _ -")
-    _require(len(set(design.arms)) == len(design.arms) >= 2, "an experiment needs two arms or more")
+    alone = design.arms == (BASELINE_ARM,)
+    different = len(set(design.arms)) == len(design.arms)
+    _require(alone or (different and len(design.arms) >= 2), "an experiment needs two arms or more")
     _require(design.control in design.arms, f"the control {design.control!r} is none of the arms")
     _require(design.trials >= 1, "trials must be 1 or more")
     _require(design.margin >= 0, "the margin cannot be negative")
@@ -179,7 +181,16 @@ def check_plan(plan: Plan) -> Plan:
         "token-matched needs a warm arm whose size it matches",
     )
     _check_runner(plan.runner)
+    _require(
+        not any(spec.variant for spec in specs) or not _names_template(plan.runner),
+        "a form of a template reaches a command by {system_file} or {warmup_file} only",
+    )
     return plan
+
+
+def _names_template(runner: Runner) -> bool:
+    """Whether a command is told a template's name and builds the warm-up itself."""
+    return any(word in part for part in runner.command for word in ("{start}", "{template}"))
 
 
 def _check_runner(runner: Runner) -> None:

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from warmstart.integrations.tools import CLAUDE_CODE, list_tools
 from warmstart.workspace import Workspace
 from warmstart.workspace.starting import find_start
 from warmstart.workspace.warming import Occasion, prepare
 
-AGENT = "claude_code"
+AGENT = CLAUDE_CODE
 EVENTS = ("UserPromptSubmit", "SessionStart")
 
 
@@ -39,6 +40,7 @@ def answer_hook(workspace: Workspace, event: Mapping[str, Any]) -> dict[str, Any
         Occasion(
             message=message,
             agent=AGENT,
+            tools=list_tools(AGENT),
             cwd=cwd if isinstance(cwd, str) else "",
             seed=session_id,
             form="claude-hook",

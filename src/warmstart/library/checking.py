@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from warmstart.errors import NotFoundError, WarmstartError
+from warmstart.library.catalogue import UNKNOWN
 from warmstart.library.files import FILE_MODE, FOLDER_MODE
 from warmstart.library.model import Problem
-from warmstart.library.shelf import UNKNOWN
 from warmstart.store.templates import TemplateRow
 
 if TYPE_CHECKING:

@@ -10,14 +10,13 @@ from __future__ import annotations
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from warmstart.errors import NotFoundError
-from warmstart.template import TemplateError, check_name
-from warmstart.template.names import MAX_VERSION
+from warmstart.template.errors import TemplateError
+from warmstart.template.names import MAX_VERSION, check_name
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
@@ -115,6 +114,8 @@ def ensure_folder(folder: Path) -> None:
 
 def write_whole(path: Path, data: bytes) -> None:
     """Into a private file beside it, which then takes its place."""
+    import tempfile  # noqa: PLC0415 - listing needs none
+
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=TEMPORARY_PREFIX)
     try:
         with os.fdopen(handle, "wb") as file:

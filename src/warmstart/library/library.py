@@ -16,28 +16,20 @@ from __future__ import annotations
 
 import builtins
 import time
-from collections import defaultdict
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from warmstart.library.catalogue import get_current, not_found
 from warmstart.library.guard import check_approvable, find_flags
 from warmstart.library.model import (
     ExportReport,
     ImportReport,
-    Listed,
     Problem,
     Retired,
     Saved,
     Stored,
 )
-from warmstart.library.shelf import (
-    Shelf,
-    get_current,
-    make_listed,
-    moves_current,
-    not_found,
-)
+from warmstart.library.shelf import Shelf, moves_current
 from warmstart.model.template import Template, TemplateState
 from warmstart.store.templates import TemplateRow
 from warmstart.template import (
@@ -116,28 +108,6 @@ class Library(Shelf):
             template=template, id=identity, version=row.version, state=row.state, path=path,
             created_at=row.created_at, reason=row.reason, current=row.current,
         )  # fmt: skip
-
-    def list(self) -> builtins.list[Listed]:
-        """The current version of every template, by name; opens no template file."""
-        by_name = defaultdict(builtins.list)
-        for row in self.db.list_template_rows() if self.db else ():
-            by_name[row.name].append(row)
-        for name in self.files.list_names() - by_name.keys():
-            by_name[name] = self.list_rows(name)
-        records = self.count_records()
-        return [
-            make_listed(get_current(rows), rows, records)
-            for _, rows in sorted(by_name.items())
-            if rows
-        ]
-
-    def versions(self, name: str) -> Sequence[Listed]:
-        """Every version of a template, oldest first."""
-        rows = self.list_rows(name)
-        if not rows:
-            raise not_found(name)
-        records = self.count_records()
-        return [make_listed(row, rows, records) for row in rows]
 
     def find_row(self, name: str, version: int | None = None) -> TemplateRow:
         """What is known of a version without its contents.

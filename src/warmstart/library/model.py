@@ -5,12 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from warmstart.model.template import Template, TemplateState
+from warmstart.library.listed import Listed, Record
+from warmstart.model.state import TemplateState
 
 if TYPE_CHECKING:
+    from warmstart.model.template import Template
     from warmstart.template.diff import Change
+
+__all__ = [
+    "UNSIGNED",
+    "ExportReport",
+    "ImportReport",
+    "Listed",
+    "Problem",
+    "Record",
+    "Retired",
+    "Saved",
+    "Signature",
+    "Stored",
+]
 
 
 class Saved(NamedTuple):
@@ -42,36 +57,6 @@ class Stored:
     def name(self) -> str:
         """The template's name."""
         return self.template.name
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
-    """How sessions with a template went, all models together."""
-
-    uses: int = 0
-    successes: int = 0
-    failures: int = 0
-    calls: int = 0
-    errors: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
-    """A template of the library without its contents."""
-
-    name: str
-    version: int
-    id: str
-    state: TemplateState
-    created_at: float
-    reason: str = ""
-    current: bool = False
-    versions: int = 1
-    newest: int = 1
-    """The highest version there is of this name."""
-    summary: Mapping[str, Any] = field(default_factory=dict)
-    """task_type, description, tags, anchors, examples, recoveries, guidance, tokens, flags."""
-    record: Record = Record()
 
 
 class Problem(NamedTuple):

@@ -6,21 +6,14 @@ there is no store yet, or one from before templates, every file counts as quaran
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-from warmstart.home import STORE_FILE
+from warmstart.library.catalogue import TEMPLATES_FOLDER, find_store
 from warmstart.library.library import Library
 from warmstart.store import SessionDB
+from warmstart.store.template_reader import FIRST_SCHEMA
 
-TEMPLATES_FOLDER = "templates"
-FIRST_SCHEMA = 4
-"""The store knows templates from this version of its schema on."""
-
-
-def find_store(home: Path, store: str | None) -> str:
-    """Where states and uses are kept."""
-    return store or os.environ.get("WARMSTART_STORE") or str(home / STORE_FILE)
+__all__ = ["TEMPLATES_FOLDER", "find_store", "open_for_reading"]
 
 
 def open_for_reading(home: Path, store: str | None = None) -> Library:

@@ -1,7 +1,4 @@
-"""The shelf under the library: which versions there are, and where a new one goes.
-
-Rows of the store and files of the folder are joined here; a file without a row is quarantined.
-"""
+"""The shelf under the library: the catalogue with its contents, and where a new version goes."""
 
 from __future__ import annotations
 
@@ -12,28 +9,23 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
-from warmstart.errors import NotFoundError, UsageError
-from warmstart.library.files import ID_DIGITS, TemplateFiles
+from warmstart.errors import UsageError
+from warmstart.library.catalogue import Catalogue, get_current
+from warmstart.library.files import ID_DIGITS
 from warmstart.library.guard import find_flags
-from warmstart.library.model import Listed, Record, Saved
+from warmstart.library.model import Saved
 from warmstart.model.template import Template, TemplateState
-from warmstart.model.warmup import Arm
 from warmstart.store import SessionDB
 from warmstart.store.templates import TemplateRow
 from warmstart.template import DEFAULT_LIMITS, parse_document, template_from_dict, template_id
 
-SETTLED_ARM = Arm.WARM
-"""Uses are sessions that really began with the template."""
-UNKNOWN = "unknown to the store"
 
-
-class Shelf:
+class Shelf(Catalogue):
     """Versions of templates, as rows and as files."""
 
     def __init__(self, folder: Path, db: SessionDB | None = None) -> None:
-        self.folder = folder
+        super().__init__(folder, db)
         self.db = db
-        self.files = TemplateFiles(folder)
 
     def close(self) -> None:
         """Let go of the store."""
@@ -50,22 +42,6 @@ class Shelf:
         """The template in a file of the folder."""
         data = self.files.read(path, DEFAULT_LIMITS.file_bytes)
         return template_from_dict(parse_document(data))
-
-    def list_rows(self, name: str) -> list[TemplateRow]:
-        """Rows of the store, and files it does not know."""
-        rows = self.db.list_template_rows(name) if self.db else []
-        known = {(row.version, row.template_id[:ID_DIGITS]) for row in rows}
-        for found in self.files.list_files(name):
-            if (found.version, found.short_id) not in known:
-                when = found.path.lstat().st_mtime
-                rows.append(
-                    TemplateRow(
-                        name=name, version=found.version, template_id=found.short_id,
-                        state=TemplateState.QUARANTINED, reason=UNKNOWN,
-                        created_at=when, changed_at=when,
-                    )
-                )  # fmt: skip
-        return sorted(rows, key=lambda row: (row.version, len(row.template_id)))
 
     def place(
         self,
@@ -120,31 +96,11 @@ class Shelf:
         if was_current and approved:
             db.set_current_template(name, approved[-1].version)
 
-    def count_records(self) -> dict[str, Record]:
-        """Uses by template id, all models together."""
-        found: dict[str, Record] = {}
-        for row in self.db.list_template_records() if self.db else ():
-            if row.arm is SETTLED_ARM and row.template_id:
-                old = found.get(row.template_id, Record())
-                found[row.template_id] = Record(
-                    uses=old.uses + row.uses,
-                    successes=old.successes + row.successes,
-                    failures=old.failures + row.failures,
-                    calls=old.calls + row.calls,
-                    errors=old.errors + row.errors,
-                )
-        return found
-
     def require_db(self) -> SessionDB:
         """The store, for what cannot be done without one."""
         if self.db is None:
             raise UsageError("there is no store to keep a template's state in")
         return self.db
-
-
-def get_current(rows: Sequence[TemplateRow]) -> TemplateRow:
-    """The version marked as current; the newest where none is."""
-    return next((row for row in rows if row.current), rows[-1])
 
 
 def moves_current(
@@ -161,23 +117,3 @@ def moves_current(
     if actual is TemplateState.APPROVED:
         return True
     return actual is TemplateState.DRAFT and get_current(rows).state is not TemplateState.APPROVED
-
-
-def make_listed(
-    row: TemplateRow, rows: Sequence[TemplateRow], records: dict[str, Record]
-) -> Listed:
-    """A row as a listing shows it, among the other versions of its name."""
-    return Listed(
-        name=row.name, version=row.version, id=row.template_id, state=row.state,
-        reason=row.reason, current=row is get_current(rows), versions=len(rows),
-        newest=rows[-1].version, created_at=row.created_at, summary=row.summary,
-        record=records.get(row.template_id, Record()),
-    )  # fmt: skip
-
-
-def not_found(name: str, version: int | None = None) -> NotFoundError:
-    """The error for a template, or a version of it, that is not there."""
-    which = f"version {version} of the template" if version is not None else "template"
-    return NotFoundError(
-        f"there is no {which} {name!r}", wanted=name, hint="warmstart template list"
-    )

@@ -13,6 +13,20 @@ from typing import Any
 
 from warmstart.model.facts import Marker
 from warmstart.model.outcome import Certainty, ErrorClass
+from warmstart.model.state import TemplateState
+
+__all__ = [
+    "ArgumentUse",
+    "Example",
+    "Guidance",
+    "PatternType",
+    "Provenance",
+    "Recovery",
+    "Template",
+    "TemplateState",
+    "ToolArguments",
+    "UserPatterns",
+]
 
 
 class PatternType(StrEnum):
@@ -25,18 +39,6 @@ class PatternType(StrEnum):
     """It succeeded after a failed call of the same tool."""
     FINAL = "final"
     """Among the last calls before the session's closing answer."""
-
-
-class TemplateState(StrEnum):
-    """Whether a template may be used."""
-
-    DRAFT = "draft"
-    """Made here and not reviewed yet; used only when it is named."""
-    APPROVED = "approved"
-    QUARANTINED = "quarantined"
-    """Came from elsewhere, or failed a check; never used before someone approves it."""
-    RETIRED = "retired"
-    """Turned out harmful, or was taken out by hand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from warmstart.model.message import Message
+from warmstart.model.state import Arm
+
+__all__ = ["CALL_ID_PREFIX", "Arm", "WarmUp"]
 
 CALL_ID_PREFIX = "call_warm_"
 """How the ids of example calls begin, in every form. Agents keep ids, so a transcript that began
 warm can be told from one that did not without a word in the prompt."""
-
-
-class Arm(StrEnum):
-    """How a session was started; what a later verdict compares."""
-
-    WARM = "warm"
-    COLD = "cold"
-    """Nothing fitted, or nobody asked."""
-    HOLDOUT = "holdout"
-    """A template fitted and was left out on purpose: the control group."""
-    TOKEN_MATCHED = "token_matched"  # noqa: S105 - an arm of an experiment, no secret
-    """As many tokens of neutral text."""
-    PLACEBO = "placebo"
-    """A template mined from unrelated tasks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,6 @@ gives no answer rather than a wrong one.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from itertools import filterfalse
 from typing import NamedTuple
 
@@ -35,7 +34,8 @@ _FILTERS = frozenset({
 _SPEAKERS = frozenset({"echo", "printf", "true", ":", "pwd", "date"})
 _MATCHERS = frozenset({"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "pgrep", "git grep"})
 _HIDERS = _FILTERS | _MATCHERS | _SPEAKERS | _LEADERS | {"exit", "timeout"}
-_MAY_HIDE = re.compile(rf"[|;&\n]\s*(?:{'|'.join(map(re.escape, sorted(_HIDERS)))})(?!\S)")
+_BEHIND_OPERATOR = re.compile(r"[|;&\n]\s*([a-z0-9:!]+)(?!\S)")
+"""Every word that may be one of the above: where none is, the line hides nothing."""
 _MAY_SEARCH = ("grep", "rg", "ag", "ack", "which")
 """Part of every line that a search or ``which`` ends."""
 
@@ -107,19 +107,15 @@ def is_masked(line: str) -> bool:
     """Whether the line hides its exit code, without taking it apart where its end is plain."""
     if "|" not in line and ";" not in line and "\n" not in line:
         return False
-    return _hides_exit(line)
-
-
-@lru_cache(maxsize=64)
-def _hides_exit(line: str) -> bool:
-    """The same for a line with operators; asked more than once of the same line."""
-    line = _drop_heredocs(line).rstrip()
+    if "<<" in line:
+        line = _drop_heredocs(line)
+    line = line.rstrip()
     start = _last_operator(line)
     last = line[start + 1 :]
     if not last or not (_has_no_quotes(last) or (_is_plain(last) and _is_plain(line[:start]))):
-        if not _MAY_HIDE.search(line):
+        if _HIDERS.isdisjoint(_BEHIND_OPERATOR.findall(line)):
             return False
-        line = _OPAQUE.sub("Q", line).rstrip("\n; ")
+        line = _blank_opaque(line).rstrip("\n; ")
         start = _last_operator(line)
         last = line[start + 1 :]
     word = last.split(None, 1)[:1]
@@ -130,7 +126,9 @@ def _hides_exit(line: str) -> bool:
 
 
 def _last_operator(line: str) -> int:
-    return max(line.rfind("|"), line.rfind(";"), line.rfind("\n"), line.rfind("&&") + 1)
+    """Index of the last character of the last operator, or -1."""
+    start = max(line.rfind("|"), line.rfind(";"), line.rfind("\n"))
+    return max(start, line.rfind("&&", start + 1) + 1)
 
 
 def _operator_at(line: str, index: int) -> str:
@@ -163,11 +161,23 @@ def _trim(stages: list[str], operators: list[str]) -> tuple[list[str], list[str]
 
 def _split(line: str) -> tuple[list[str], list[str]]:
     """Stages between operators, and the operators between them; opaque parts read ``Q``."""
-    line = _drop_heredocs(line)
-    if "'" in line or '"' in line or "\\" in line or "$" in line or "`" in line or "#" in line:
-        line = _OPAQUE.sub("Q", line)
-    parts = _OPERATOR.split(line)
+    parts = _OPERATOR.split(_blank_opaque(_drop_heredocs(line)))
     return parts[::2], parts[1::2]
+
+
+def _blank_opaque(line: str) -> str:
+    """The line with a ``Q`` for each opaque part, which needs no expression in most lines."""
+    if "\\" in line or "$(" in line or "`" in line or "#" in line:
+        return _OPAQUE.sub("Q", line)
+    double, single = '"' in line, "'" in line
+    if double and single:
+        return _OPAQUE.sub("Q", line)
+    if not double and not single:
+        return line
+    # With one kind of quote, every second piece is quoted; the last one even if never closed.
+    pieces = line.split('"' if double else "'")
+    outside = "Q".join(pieces[::2])
+    return outside if len(pieces) % 2 else outside + "Q"
 
 
 def _drop_heredocs(line: str) -> str:

@@ -14,7 +14,14 @@ from warmstart.stats.paired import paired_t
 from warmstart.stats.proportion import Interval
 from warmstart.stats.special import t_quantile
 
-__all__ = ["MIN_GROUPS", "NonInferiority", "Preservation", "hall_bound", "p_not_inferior", "three_way"]
+__all__ = [
+    "MIN_GROUPS",
+    "NonInferiority",
+    "Preservation",
+    "hall_bound",
+    "p_not_inferior",
+    "three_way",
+]
 
 MIN_GROUPS = 20
 """Below this "preserved" is never said: with few and skewed differences even the corrected bound

@@ -15,13 +15,13 @@ from types import TracebackType
 from typing import Any, Literal, Self, Unpack
 
 from warmstart.errors import UsageError
-from warmstart.home import STORE_FILE, find_home
-from warmstart.store.backend import Backend, Dialect, Options
+from warmstart.store.backend import Dialect, Options
 from warmstart.store.conversation import Conversations
 from warmstart.store.errors import StoreError
 from warmstart.store.listing import Listing
 from warmstart.store.messages import AppendResult
 from warmstart.store.migrations import check_version, find_version, migrate
+from warmstart.store.opening import connect, find_location
 from warmstart.store.part import read_meta, write_meta
 from warmstart.store.routes import Routes
 from warmstart.store.search import Search, catch_up, drop_index
@@ -33,7 +33,6 @@ from warmstart.store.titles import Titles
 from warmstart.store.transfer import Transfer
 from warmstart.store.verify import Verify
 
-POSTGRESQL_SCHEMES = ("postgresql://", "postgres://")
 META_PREFIX = "user:"
 
 
@@ -53,8 +52,8 @@ class SessionDB(
         options = Options(
             read_only=read_only, deadline_seconds=deadline_seconds, durability=durability
         )
-        self.db_path = db_path if _is_url(db_path) else Path(db_path or default_path())
-        backend = _connect(self.db_path, options)
+        self.db_path = find_location(db_path)
+        backend = connect(self.db_path, options)
         try:
             check_version(backend) if read_only else migrate(backend)
         except BaseException:
@@ -160,22 +159,3 @@ class SessionDB(
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def default_path() -> Path:
-    """The store of the workspace."""
-    return find_home() / STORE_FILE
-
-
-def _is_url(path: Path | str | None) -> bool:
-    return isinstance(path, str) and path.startswith(POSTGRESQL_SCHEMES)
-
-
-def _connect(path: Path | str | None, options: Options) -> Backend:
-    if isinstance(path, str):
-        from warmstart.store.postgres_backend import (  # noqa: PLC0415 - an optional driver
-            PostgresBackend,
-        )
-
-        return PostgresBackend(path, options)
-    return SQLiteBackend(Path(path or default_path()).expanduser().absolute(), options)

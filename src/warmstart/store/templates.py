@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from warmstart.errors import NotFoundError
-from warmstart.model.template import TemplateState
-from warmstart.model.warmup import Arm
+from warmstart.model.state import Arm, TemplateState
 from warmstart.store.backend import Dialect, Row
 from warmstart.store.encoding import encode_json, make_storable
 from warmstart.store.part import Part, find_one

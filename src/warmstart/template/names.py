@@ -6,7 +6,6 @@ Lower case only, because some file systems do not tell ``A`` from ``a``.
 from __future__ import annotations
 
 import re
-from hashlib import sha256
 from typing import Any, NamedTuple
 
 from warmstart.template.errors import TemplateError, show_key
@@ -64,5 +63,7 @@ def make_name(text: str) -> str:
     name = _OTHER.sub("-", text.lower()).strip("-._")[:MAX_NAME_LENGTH].strip("-._")
     if name:
         return name
+    from hashlib import sha256  # noqa: PLC0415 - loads OpenSSL, and hardly a text comes to this
+
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return f"template-{digest[:8]}"

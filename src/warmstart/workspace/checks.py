@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from warmstart.model import Call, Session, Status
+from warmstart.model import Call, ErrorClass, Outcome, Session, Status
 
 _TESTS = re.compile(
     r"""(?:^|[\s;&|(/])(?:
@@ -23,6 +23,8 @@ _TESTS = re.compile(
     )(?![\w.=/])""",
     re.VERBOSE,
 )
+SAYS_FAILED = (ErrorClass.TEST_FAILURE, ErrorClass.NONZERO_EXIT, ErrorClass.CRASH)
+"""A runner that is missing or not permitted says nothing about the code."""
 COMMAND_KEYS = ("command", "cmd", "script")
 
 
@@ -36,16 +38,22 @@ def judge_success(session: Session, calls: Iterable[Call] | None = None) -> bool
     if session.reward is not None:
         return session.reward > 0
     for call in reversed(list(session.calls if calls is None else calls)):
-        if is_test_run(call) and call.outcome.status in (Status.OK, Status.ERROR):
-            if call.outcome.masked and call.outcome.status is Status.OK:
-                continue  # an exit code that was hidden proves nothing
-            return call.outcome.status is Status.OK
+        passed = _read_verdict(call.outcome) if is_test_run(call) else None
+        if passed is not None:
+            return passed
     return None
 
 
 def is_test_run(call: Call) -> bool:
     """Whether a call ran a project's tests."""
     return any(_TESTS.search(_read(call, key)) for key in COMMAND_KEYS)
+
+
+def _read_verdict(outcome: Outcome) -> bool | None:
+    """Whether the tests passed; None where they did not get to run, or hid how they ended."""
+    if outcome.status is Status.OK:
+        return None if outcome.masked else True
+    return False if outcome.error_class in SAYS_FAILED else None
 
 
 def _read(call: Call, key: str) -> str:

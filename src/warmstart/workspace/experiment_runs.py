@@ -11,6 +11,7 @@ import os
 import shutil
 import tempfile
 import threading
+import uuid
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -259,9 +260,11 @@ def _work_folder(folder: Path) -> Iterator[Path]:
         left = Path(note.read_text("utf-8").strip())
         if left.name.startswith(WORK_PREFIX):
             shutil.rmtree(left, ignore_errors=True)
-    work = Path(tempfile.mkdtemp(prefix=WORK_PREFIX))
+    # Named before it is made: a kill in between leaves a name without a folder, not the reverse.
+    work = Path(tempfile.gettempdir(), f"{WORK_PREFIX}{uuid.uuid4().hex}")
     note.write_text(str(work), "utf-8")
     note.chmod(0o600)
+    work.mkdir(mode=0o700)
     try:
         yield work
     finally:

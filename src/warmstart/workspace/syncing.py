@@ -2,9 +2,9 @@
 
 A start knows its session by the id the agent was given. Where the agent made one up itself, the
 session is the one of that agent, in that folder, that began next with the same first message; if
-the message is not known, several that fit are left alone. A session settles one start, a start settles once, and
-only when its session has been quiet for a while. Example calls of the warm-up never count, and of
-a session that was there before its start only what came after does.
+the message is not known, several that fit are left alone. A session settles one start, a start
+settles once, and only when its session has been quiet for a while. Example calls of the warm-up
+never count, and of a session that was there before its start only what came after does.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from support.hermes_plugin import RecordingContext
 from support.warming import make_template
-
 from warmstart.integrations.hermes.quiet import forget_said
 from warmstart.model.template import TemplateState
 from warmstart.samples import samples_path

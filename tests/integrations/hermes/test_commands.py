@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.hermes_plugin import RecordingContext
 
+from support.hermes_plugin import RecordingContext
 from warmstart.integrations.hermes.commands import add_arguments, run
 from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.hermes_plugin import TASK, RecordingContext
 
+from support.hermes_plugin import TASK, RecordingContext
 from warmstart.model.warmup import Arm
 from warmstart.store.starts import RecordedStart
 from warmstart.workspace import Workspace
@@ -34,11 +34,28 @@ def test_calls_are_judged_and_settled_at_the_end(
         hermes.call(number, result)
     hermes.fire("on_session_finalize", session_id="s-1", platform="cli", reason="shutdown")
     start = get_start(workspace)
-    assert (start.calls, start.errors, start.success) == (3, 1, None)
+    assert (start.calls, start.errors, start.success) == (3, 1, True)
     assert start.session_id == "hermes:s-1"
     with open_library(workspace, read_only=True) as library:
         (row,) = library.list()
     assert (row.record.uses, row.record.calls, row.record.errors) == (1, 3, 1)
+
+
+def test_the_last_test_run_says_whether_the_task_was_done(
+    hermes: RecordingContext, workspace: Workspace
+) -> None:
+    for session_id, results in {"good": [FAILED, OK], "bad": [OK, FAILED]}.items():
+        hermes.begin(session_id=session_id)
+        for number, result in enumerate(results):
+            hermes.call(number, result, session_id)
+        hermes.call(8, OK, session_id, args={"command": "ls"})
+        hermes.call(9, OK, session_id, args={"command": "pytest | tail -1"})
+        hermes.fire("on_session_finalize", session_id=session_id)
+    hermes.begin(session_id="neither")
+    hermes.call(0, OK, "neither", args={"command": "ls"})
+    hermes.fire("on_session_finalize", session_id="neither")
+    found = {name: get_start(workspace, name).success for name in ("good", "bad", "neither")}
+    assert found == {"good": True, "bad": False, "neither": None}
 
 
 def test_a_session_is_settled_once_whoever_ends_it(

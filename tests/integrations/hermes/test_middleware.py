@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from support.hermes_plugin import SYSTEM, TASK, RecordingContext, ask
 from support.warming import make_template
-
 from warmstart.integrations.hermes.kept import FOLDER, MAX_AGE_SECONDS, find_warmup
 from warmstart.integrations.hermes.middleware import Middleware
 from warmstart.integrations.hermes.sessions import Sessions
@@ -164,7 +164,7 @@ def test_the_source_a_session_was_started_with_counts_too(
 
 
 def test_the_plugin_can_be_told_to_start_nothing_or_one_template(
-    hermes: RecordingContext, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+    hermes: RecordingContext, workspace: Workspace
 ) -> None:
     (workspace.home / "config.toml").write_text("[hermes]\nenabled = false\n")
     assert is_cold(hermes.begin())
@@ -228,19 +228,19 @@ def test_an_api_of_unknown_form_is_left_alone_and_said_once(
         {},
     ],
 )
-def test_odd_requests_pass_as_they_are(
-    hermes: RecordingContext, fields: dict[str, Any]
-) -> None:
+def test_odd_requests_pass_as_they_are(hermes: RecordingContext, fields: dict[str, Any]) -> None:
     assert hermes.middleware["llm_request"](**fields) is None
 
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(
-        st.sampled_from(["role", "content", "type", "text", "tool_calls", "name", "function"]),
-        inner,
-        max_size=4,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["role", "content", "type", "text", "tool_calls", "name", "function"]),
+            inner,
+            max_size=4,
+        )
     ),
     max_leaves=8,
 )
@@ -284,9 +284,7 @@ def test_wrong_settings_leave_sessions_cold(
     assert "no setting 'warm'" in caplog.text
 
 
-def test_forgotten_sessions_are_found_again(
-    hermes: RecordingContext, workspace: Workspace
-) -> None:
+def test_forgotten_sessions_are_found_again(hermes: RecordingContext, workspace: Workspace) -> None:
     del hermes, workspace
     small = Middleware(Sessions(limit=2))
     request = ask({"role": "user", "content": TASK})

@@ -1,6 +1,7 @@
 """What Hermes tells while a session runs: how it begins, each call, and its end.
 
-Calls are judged as they come, by the same judge that reads transcripts. At the session's end the
+Calls are judged as they come, by the same judge that reads transcripts, and test runs say whether
+the task was done, by the same rule as in ``warmstart sync``. At the session's end the
 start is settled with what was counted, once; a session this process did not see from its
 beginning, or whose end nobody tells, is left to ``warmstart sync``, which reads the transcript.
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from warmstart.integrations.hermes.middleware import AGENT
 from warmstart.integrations.hermes.quiet import quietly
@@ -18,6 +19,12 @@ from warmstart.integrations.hermes.sessions import Conversation, Sessions, Turn
 MAX_MESSAGE_CHARS = 20_000
 GOES_ON = ("gateway", "shutdown")
 """Platform and reason of a gateway that stops: its sessions go on when it is back."""
+
+
+class _Judged(NamedTuple):
+    failed: bool
+    success: bool | None
+    """What a test run says of the task; None for every other call."""
 
 
 class Hooks:
@@ -63,11 +70,12 @@ class Hooks:
         found = self._sessions.find(session_id) if isinstance(session_id, str) else None
         if found is None or found.start is None:
             return
-        failed = _is_error(str(tool_name), args, result)
+        judged = _judge(str(tool_name), args, result)
         with self._sessions.lock:
             if found.is_new_call(tool_call_id if isinstance(tool_call_id, str) else ""):
                 found.calls += 1
-                found.errors += failed
+                found.errors += judged.failed
+                found.success = found.success if judged.success is None else judged.success
 
     @quietly
     def end_session(
@@ -93,14 +101,18 @@ class Hooks:
         _settle_start(session_id, start, found)
 
 
-def _is_error(tool: str, args: Any, result: Any) -> bool:
-    from warmstart.model import Request, Result, Status  # noqa: PLC0415 - with the first call
+def _judge(tool: str, args: Any, result: Any) -> _Judged:
+    from warmstart.model import Call, Request, Result, Session, Status  # noqa: PLC0415 - first call
     from warmstart.outcome import judge  # noqa: PLC0415 - same
+    from warmstart.workspace.checks import judge_success  # noqa: PLC0415 - same
 
     given = dict(args) if isinstance(args, Mapping) else {}
     text = result if isinstance(result, str) else json.dumps(result, default=str)
-    outcome = judge(Request(tool=tool, arguments=given), Result(text=text), AGENT)
-    return outcome.status is Status.ERROR
+    request, back = Request(tool=tool, arguments=given), Result(text=text)
+    outcome = judge(request, back, AGENT)
+    call = Call(request=request, result=back, outcome=outcome, position=0, message=0)
+    alone = Session(origin=AGENT, native_id="", agent=AGENT, calls=(call,))
+    return _Judged(outcome.status is Status.ERROR, judge_success(alone))
 
 
 def _settle_start(session_id: str, start: int, found: Conversation) -> None:
@@ -111,7 +123,7 @@ def _settle_start(session_id: str, start: int, found: Conversation) -> None:
         settle_start,
     )
 
-    said = Outcome(f"{AGENT}:{session_id}", found.calls, found.errors, None)
+    said = Outcome(f"{AGENT}:{session_id}", found.calls, found.errors, found.success)
     with open_library(Workspace.open()) as library:
         settle_start(library, start, said)
 

@@ -30,7 +30,7 @@ class Meeting(NamedTuple):
     request: Mapping[str, Any]
     style: Style
     platform: str
-    model: str | None
+    model: Any
 
 
 class Middleware:
@@ -48,22 +48,18 @@ class Middleware:
         known = self._sessions.find(session_id)
         if known is not None and known.warmup is None:
             return None
-        from warmstart.integrations.hermes.placing import (  # noqa: PLC0415 - with the first request
-            find_form,
-            place,
-        )
+        from warmstart.integrations.hermes import placing  # noqa: PLC0415 - with the first request
 
-        style = find_form(request, api_mode if isinstance(api_mode, str) else "")
+        style = placing.find_form(request, str(api_mode or ""))
         if style is None:
             say_once("sessions through this API start cold: %r", api_mode)
             return None
-        platform, model = context.get("platform"), context.get("model")
-        conversation = known or self._meet(
-            Meeting(session_id, request, style, str(platform or ""), model or None)
-        )
-        if conversation.warmup is None:
+        platform, model = str(context.get("platform") or ""), context.get("model")
+        meeting = Meeting(session_id, request, style, platform, model)
+        warmup = (known or self._meet(meeting)).warmup
+        if warmup is None:
             return None
-        return {"request": place(request, conversation.warmup, style), "source": "warmstart"}
+        return {"request": placing.place(request, warmup, style), "source": "warmstart"}
 
     def _meet(self, meeting: Meeting) -> Conversation:
         """Decide a session, once; where that fails it is cold, and stays so."""
@@ -81,6 +77,8 @@ class Middleware:
         )
         from warmstart.workspace import Workspace  # noqa: PLC0415 - same
 
+        if os.environ.get("WARMSTART_STARTED") == AGENT:
+            return Conversation()  # ``warmstart run`` decided, be it to stay cold
         workspace = Workspace.open()
         config = load_hermes_config(workspace)
         source = os.environ.get("HERMES_SESSION_SOURCE", "")
@@ -128,7 +126,7 @@ def _start(
         Occasion(
             message=message,
             agent=AGENT,
-            model=meeting.model,
+            model=meeting.model if isinstance(meeting.model, str) else None,
             tools=list_tools(meeting.request),
             template=config.template,
             cwd=os.environ.get("TERMINAL_CWD") or os.getcwd(),  # noqa: PTH109 - a text is wanted

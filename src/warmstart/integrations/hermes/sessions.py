@@ -29,7 +29,7 @@ class Turn(NamedTuple):
 class Conversation:
     """One session: decided once, then only counted."""
 
-    __slots__ = ("_seen", "calls", "errors", "start", "warmup")
+    __slots__ = ("_seen", "calls", "errors", "start", "success", "warmup")
 
     def __init__(self, warmup: WarmUp | None = None, start: int | None = None) -> None:
         self.warmup = warmup
@@ -39,6 +39,8 @@ class Conversation:
         session begin, since its calls are counted from the first one on."""
         self.calls = 0
         self.errors = 0
+        self.success: bool | None = None
+        """What the last test run said."""
         self._seen: set[str] = set()
 
     def is_new_call(self, call_id: str) -> bool:
@@ -86,12 +88,6 @@ class Sessions:
     def find_turn(self, session_id: str) -> Turn | None:
         """How it begins, if Hermes said so."""
         return self._turns.get(session_id)
-
-    def forget(self, session_id: str) -> None:
-        """A session ended."""
-        with self.lock:
-            self._known.pop(session_id, None)
-            self._turns.pop(session_id, None)
 
 
 __all__ = ["Conversation", "Sessions", "Turn"]

@@ -1,0 +1,286 @@
+"""The sentences that every form of the report shows: the answer, the plan, what is missing."""
+
+from __future__ import annotations
+
+import math
+
+from warmstart.experiment.analysis import ArmSummary, Comparison, Effect
+from warmstart.experiment.arms import ArmKind, parse_arm
+from warmstart.experiment.plan import Metric, Plan, Rule
+from warmstart.experiment.report.figures import (
+    ANSWERS,
+    NOUNS,
+    amount,
+    effect_size,
+    interval,
+    p_value,
+    percent,
+    points,
+    times,
+    value_of,
+    visible_effect,
+)
+from warmstart.experiment.report.subject import Subject
+from warmstart.experiment.smallest import Shorter
+from warmstart.experiment.verdict import ArmVerdict, Conclusion
+from warmstart.stats.noninferiority import MIN_GROUPS
+
+__all__ = [
+    "answer_arm", "answer_smallest", "count", "describe_cost", "describe_counts",
+    "describe_design", "describe_errors", "describe_looks", "describe_plan", "describe_trend",
+    "list_limits", "list_next_steps", "list_notes", "show_effect",
+]  # fmt: skip
+
+
+def count(number: int, noun: str) -> str:
+    """``1 task``, ``3 tasks``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def answer_arm(verdict: ArmVerdict, comparison: Comparison) -> str:
+    """The answer and the figures it rests on, in two sentences."""
+    effect = comparison.primary
+    answer = ANSWERS[verdict.conclusion].format(arm=effect.treatment, control=effect.control)
+    if not effect.units or verdict.conclusion is Conclusion.INVALID:
+        return answer
+    return f"{answer} {show_effect(effect)}."
+
+
+def show_effect(effect: Effect) -> str:
+    """``Tool-error rate 9.1 % to 6.3 %: -2.8 pp, 95 % interval -4.9 pp to -0.7 pp``."""
+    noun = NOUNS[effect.metric]
+    before, after = (value_of(effect, v) for v in (effect.control_value, effect.treatment_value))
+    return (
+        f"{noun[0].upper()}{noun[1:]} {before} to {after}: {effect_size(effect)},"
+        f" 95 % interval {interval(effect)}"
+    )
+
+
+def describe_plan(plan: Plan, digest: str) -> list[str]:
+    """What was decided before the first trial."""
+    design = plan.design
+    rule = f"{design.rule.value}, {design.looks} looks" if design.rule is Rule.OBF else design.rule
+    is_rate = design.metric in (Metric.ERROR_RATE, Metric.SUCCESS)
+    margin = points(design.margin).lstrip("+") if is_rate else f"{100 * design.margin:g} %"
+    return [
+        f"sha256:{digest}, registered {plan.registered or 'at no known time'}",
+        (
+            f"primary metric: {NOUNS[design.metric]}, {design.direction.value} is better; margin"
+            f" {margin}; alpha {design.alpha:g} two-sided; rule: {rule}; seed {design.seed}"
+        ),
+    ]
+
+
+def describe_design(subject: Subject) -> list[str]:
+    """How it was run and how much of it there is: tasks, sessions and calls, in that order."""
+    plan, arms = subject.plan, subject.verdict.analysis.arms
+    how = (
+        "sessions as they came, arms assigned when they started"
+        if subject.observed
+        else "same tasks in all arms, interleaved in random order, one difference per task"
+    )
+    calls = sum(arm.calls for arm in arms)
+    tasks = len(subject.verdict.analysis.tasks)
+    planned = "" if subject.observed else f" of {plan.tasks.count:,} planned"
+    times_each = "" if subject.observed else f", {count(plan.design.trials, 'trial')} of each"
+    models = sorted({model for arm in arms for model in arm.models})
+    return [
+        f"{how}; control: {plan.design.control}",
+        (
+            f"{count(tasks, 'task')}{planned}{times_each}; {subject.done:,} of {subject.total:,}"
+            f" sessions; {count(calls, 'call')}"
+        ),
+        f"model: {', '.join(models) or plan.runner.model or 'unknown'}",
+    ]
+
+
+def describe_counts(arm: ArmSummary) -> str:
+    """One arm in a line."""
+    parts = [
+        (
+            f"{count(arm.sessions, 'session')}, {arm.crashed} crashed, {arm.timeouts} timed out"
+            " (kept as failures)"
+        ),
+        f"{count(arm.calls, 'call')}, {arm.seeded_calls:,} example calls not counted",
+    ]
+    if arm.tokens_per_solved is not None:
+        parts.append(f"{amount(arm.tokens_per_solved)} tokens per solved task")
+    if arm.cost_per_solved is not None:
+        parts.append(f"${arm.cost_per_solved:.4g} per solved task")
+    if arm.copy_rate is not None:
+        parts.append(f"example values copied in {percent(arm.copy_rate)} of its sessions")
+    return f"{arm.arm}: {'; '.join(parts)}"
+
+
+def describe_errors(effect: Effect) -> list[str]:
+    """The denominators beside an error rate: a template may change how many calls are made."""
+    detail = effect.errors
+    if detail is None or not effect.units:
+        return []
+    before, after = detail.errors_per_task, detail.calls_per_task
+    lines = [
+        (
+            f"errors per task {before[0]:.3g} to {before[1]:.3g}, calls per task {after[0]:.3g} to"
+            f" {after[1]:.3g}"
+        )
+    ]
+    weighted = detail.call_weighted
+    if weighted is not None:
+        low, high = weighted.interval
+        lines.append(
+            f"weighted by calls {points(weighted.estimate)}, {points(low)} to {points(high)}"
+        )
+    for name, upper in zip((effect.control, effect.treatment), detail.upper_when_zero, strict=True):
+        if upper is not None:
+            lines.append(f"{name} had no error; its rate may be up to {percent(upper)}")
+    return lines
+
+
+def describe_cost(effect: Effect) -> str:
+    """The bill beside the geometric mean."""
+    detail = effect.cost
+    if detail is None or detail.bill_ratio is None:
+        return ""
+    return f"the bill (ratio of totals, not tested) {times(detail.bill_ratio)}"
+
+
+def describe_looks(comparison: Comparison) -> str:
+    """What the stopping rule saw."""
+    watched = comparison.monitoring
+    if watched is None:
+        return "tasks are not paired: no sequential monitoring"
+    value = watched.e_values[-1] if watched.e_values else 1.0
+    text = f"rule {watched.rule.value}: {watched.seen} of {watched.planned} tasks"
+    if watched.looks:
+        text += f", {count(len(watched.looks), 'look')} taken"
+    shown = f"{value:.2e}" if value >= 1e4 else f"{value:.3g}"
+    text += f", e-value {shown}"
+    if math.isfinite(watched.e_limit):
+        text += f" (needed {watched.e_limit:.3g})"
+    stop = watched.stopped_at
+    return text + (f"; a difference could be claimed after {stop} tasks" if stop else "")
+
+
+def describe_trend(arm: ArmSummary) -> str:
+    """Whether errors fall within the sessions of an arm, strata session by tool."""
+    trend = arm.trend
+    if trend.informative < MIN_INFORMATIVE:
+        return f"{arm.arm}: {count(trend.informative, 'informative session')}, too few to say"
+    way = "fall" if trend.z < 0 else "rise"
+    sure = f"p {p_value(trend.p)}"
+    return f"{arm.arm}: errors {way} within a session ({sure}, {trend.informative} informative)"
+
+
+MIN_INFORMATIVE = 6
+
+
+def list_notes(subject: Subject) -> list[str]:
+    """Exclusions, deviations and everything else that was not as planned."""
+    plan, analysis = subject.plan, subject.verdict.analysis
+    lines = []
+    if plan.tasks.excluded:
+        lines.append(
+            f"{count(len(plan.tasks.excluded), 'task')} left out: a template was built from them"
+        )
+    lines += [
+        f"deviation: the plan was changed after {count(change.trials, 'trial')}:"
+        f" {'; '.join(change.changes)}"
+        for change in subject.changes
+    ]
+    if not subject.complete and not subject.decided:
+        lines.append(f"unfinished: {subject.done:,} of {subject.total:,} sessions")
+    if analysis.duplicates:
+        lines.append(f"{count(analysis.duplicates, 'trial')} recorded twice and counted once")
+    if analysis.foreign:
+        lines.append(f"{count(analysis.foreign, 'trial')} of arms that the plan does not name")
+    if subject.unreadable:
+        lines.append(f"{count(subject.unreadable, 'line')} of the trial file cannot be read")
+    without = sum(arm.without_calls for arm in analysis.arms)
+    if without:
+        lines.append(f"{count(without, 'session')} without a call have no error rate")
+    return lines or ["no task was left out, the plan was not changed"]
+
+
+def list_limits(subject: Subject) -> list[str]:
+    """What the result does not say."""
+    arms = subject.verdict.arms
+    lines = [
+        "It holds for these tasks, this model and these tools; other work may differ.",
+        "Only the primary metric is a claim. The others are shown as they are, uncorrected.",
+    ]
+    if len(arms) > 1:
+        lines.append(
+            f"{len(arms)} arms were compared (p corrected by Holm); the effect of the best looks"
+            " larger than it is. Measure the winner again on fresh tasks."
+        )
+    if any(arm.pilot for arm in arms):
+        lines.append("Fewer than 15 tasks: a pilot. The figures are real, the sample is small.")
+    if any(arm.conclusion is Conclusion.INCONCLUSIVE for arm in arms):
+        lines.append(
+            "Inconclusive is not 'no effect': read the interval and the smallest visible effect."
+        )
+    if subject.observed:
+        lines.append("Sessions were not run for this purpose: arms may have had different tasks.")
+    return lines
+
+
+def list_next_steps(subject: Subject) -> list[str]:
+    """What someone would do now, command first where there is one."""
+    if not subject.verdict.arms:
+        return [("there is one arm only, so nothing is compared; use it as a pilot:"
+                f" warmstart experiment plan --pilot {subject.plan.name}")]  # fmt: skip
+    if not subject.decided:
+        return [f"finish it: warmstart experiment run {subject.plan.name}"]
+    steps = []
+    comparisons = subject.verdict.analysis.comparisons
+    for verdict, comparison in zip(subject.verdict.arms, comparisons, strict=True):
+        step = _next_step(verdict, comparison)
+        if step and step not in steps:
+            steps.append(step)
+    return steps
+
+
+def _next_step(verdict: ArmVerdict, comparison: Comparison) -> str:
+    spec = parse_arm(verdict.arm)
+    template = spec.template if spec.kind is ArmKind.WARM and not spec.variant else ""
+    effect = comparison.primary
+    if verdict.conclusion is Conclusion.INVALID:
+        return f"repair what failed ({'; '.join(verdict.reasons)}), then run a new experiment"
+    if verdict.conclusion is Conclusion.BETTER and template:
+        return f"use it: warmstart template approve {template}"
+    if verdict.conclusion is Conclusion.WORSE and template:
+        return f"do not use it: warmstart template retire {template}"
+    if verdict.conclusion is Conclusion.INCONCLUSIVE and effect.tasks_for_margin:
+        more = effect.tasks_for_margin
+        if more > effect.units:
+            return f"an effect as large as the margin needs about {more:,} {effect.unit}s"
+    if verdict.conclusion is Conclusion.EQUIVALENT:
+        return f"{verdict.arm}: keep whichever costs less"
+    return ""
+
+
+def answer_smallest(subject: Subject) -> str:
+    """How small the warm-up may be, in a sentence."""
+    found = subject.smallest
+    if found is None:
+        return ""
+    full = f"{found.control} ({amount(found.tokens)} tokens)"
+    if found.chosen is not None:
+        return (
+            f"The smallest that is not inferior to {full} is {found.chosen.arm}"
+            f" ({amount(found.chosen.tokens)} tokens)."
+        )
+    return f"None of the smaller ones is shown not to be inferior to {full}. {_why(found.arms)}"
+
+
+def _why(arms: tuple[Shorter, ...]) -> str:
+    tasks = max((row.result.n for row in arms if row.result is not None), default=0)
+    if tasks < MIN_GROUPS:
+        return f"That takes at least {MIN_GROUPS} tasks; there are {tasks}."
+    return "With more tasks or a wider margin, fixed in advance, one of them may be."
+
+
+def show_visible(effect: Effect) -> str:
+    """The smallest visible effect in words, empty where it is not known."""
+    seen = visible_effect(effect)
+    return "" if seen == "-" else f"smallest effect seen in 80 % of such experiments: {seen}"

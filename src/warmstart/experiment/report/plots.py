@@ -1,0 +1,192 @@
+"""The plots of the page, from the analysis of an experiment."""
+
+from __future__ import annotations
+
+import math
+
+from warmstart.experiment.analysis import Analysis, ArmSummary, Comparison, Effect
+from warmstart.experiment.plan import MARGINS, Metric
+from warmstart.experiment.report.figures import (
+    NOUNS,
+    amount,
+    effect_size,
+    interval,
+    money,
+    percent,
+    points,
+    times,
+)
+from warmstart.experiment.report.subject import Subject
+from warmstart.experiment.report.tables import order_tasks
+from warmstart.experiment.verdict import Conclusion, MetricVerdict
+from warmstart.report.charts import (
+    EffectMark,
+    Pair,
+    PathPoint,
+    draw_amounts,
+    draw_effects,
+    draw_evidence,
+    draw_pairs,
+    draw_path,
+)
+from warmstart.report.curves import draw_curves
+from warmstart.report.page import Html
+from warmstart.report.svg import Mark
+
+__all__ = [
+    "plot_costs", "plot_effects", "plot_evidence", "plot_learning", "plot_sequence", "plot_tasks",
+]  # fmt: skip
+
+DOTS = {Conclusion.BETTER: "won", Conclusion.WORSE: "lost"}
+RATES = (Metric.ERROR_RATE, Metric.SUCCESS)
+NO_LIMIT = 1e9
+"""Where an interval without end is drawn to."""
+USUAL_CLAIM = 20.0
+"""1 / .05: where an e-value is evidence, for rules that do not use it."""
+
+
+def plot_effects(subject: Subject, *, ratio: bool) -> Html | None:
+    """Effects on rates, or on costs; None where there is none of the kind."""
+    verdict = subject.verdict
+    marks = [
+        _mark(effect, judged, subject)
+        for arm, comparison in zip(verdict.arms, verdict.analysis.comparisons, strict=True)
+        for effect, judged in zip(comparison.effects, arm.metrics, strict=True)
+        if effect.is_ratio == ratio and effect.units
+    ]
+    if not marks:
+        return None
+    label = "Effects on costs, as ratios" if ratio else "Effects on rates, in points"
+    ends = ("less than the control", "more than the control")
+    return draw_effects(marks, label, _show_ratio if ratio else points, ends=ends, ratio=ratio)
+
+
+def _mark(effect: Effect, judged: MetricVerdict, subject: Subject) -> EffectMark:
+    margin = subject.plan.design.margin if judged.primary else MARGINS[effect.metric]
+    value, low, high = effect.estimate, *effect.interval
+    if effect.is_ratio:
+        value, low, high, margin = *map(_log, (value, low, high)), math.log1p(margin)
+    usual = "dot" if judged.primary else "faint"
+    star = " ★" if judged.primary else ""
+    return EffectMark(
+        label=f"{effect.treatment} · {NOUNS[effect.metric]}{star}",
+        value=value,
+        low=max(low, -NO_LIMIT),
+        high=min(high, NO_LIMIT),
+        margin=margin,
+        tone=DOTS.get(judged.conclusion, usual),
+        note=f"{effect_size(effect)}  [{interval(effect)}]",
+    )
+
+
+def _log(value: float) -> float:
+    if value <= 0.0:
+        return -NO_LIMIT
+    return math.log(value) if math.isfinite(value) else NO_LIMIT
+
+
+def _show_ratio(value: float) -> str:
+    if abs(value) > 100:
+        return "unlimited"
+    return times(math.exp(value))
+
+
+def plot_tasks(subject: Subject, comparison: Comparison) -> Html | None:
+    """Every task before and after on the primary metric, by difference."""
+    effect = comparison.primary
+    pairs = _list_pairs(subject, comparison)
+    if not pairs:
+        return None
+    label = f"{NOUNS[effect.metric]} of every task, {effect.control} and {effect.treatment}"
+    return draw_pairs(
+        pairs,
+        label,
+        _show_amount if effect.is_ratio else percent,
+        lower_is_better=subject.lower_is_better,
+        ticks="log" if effect.is_ratio else "rate",
+    )
+
+
+def _list_pairs(subject: Subject, comparison: Comparison) -> list[Pair]:
+    effect = comparison.primary
+    values = {
+        row.task: {arm.arm: arm.value for arm in row.arms} for row in subject.verdict.analysis.tasks
+    }
+    pairs = []
+    for task, _ in order_tasks(comparison, lower_is_better=subject.lower_is_better):
+        before, after = (values[task].get(arm) for arm in (effect.control, effect.treatment))
+        if before is not None and after is not None:
+            pairs.append(Pair(task, before, after))
+    return pairs
+
+
+def _show_amount(value: float) -> str:
+    return amount(math.exp(value))
+
+
+def plot_sequence(comparison: Comparison, margin: float) -> Html | None:
+    """The confidence sequence of the primary difference; ``margin`` is on the test's scale."""
+    effect = comparison.primary
+    path = [
+        PathPoint(p.n, p.estimate, *(_bounded(v) for v in p.interval)) for p in comparison.sequence
+    ]
+    if not path:
+        return None
+    planned = comparison.monitoring.planned if comparison.monitoring else path[-1].n
+    show = _show_ratio if effect.is_ratio else points
+    return draw_path(path, "Difference after every task", show, margin=margin, planned=planned)
+
+
+def _bounded(value: float) -> float:
+    return 0.0 if math.isnan(value) else min(max(value, -NO_LIMIT), NO_LIMIT)
+
+
+def plot_evidence(comparison: Comparison) -> Html | None:
+    """The running e-value."""
+    watched = comparison.monitoring
+    if watched is None or not watched.e_values:
+        return None
+    limit = watched.e_limit if math.isfinite(watched.e_limit) else USUAL_CLAIM
+    return draw_evidence(
+        watched.e_values, limit, "E-value after every task", planned=watched.planned
+    )
+
+
+def plot_learning(analysis: Analysis) -> Html | None:
+    """Error rate over the position of a call, one line per arm."""
+    series = [(arm.arm, _curve(arm)) for arm in analysis.arms]
+    if not any(marks for _, marks in series):
+        return None
+    return draw_curves(series, "Error rate by position of the call, per arm")
+
+
+def _curve(arm: ArmSummary) -> list[Mark]:
+    return [
+        Mark(
+            label=_stretch(point.first, point.last),
+            value=point.rate,
+            low=max(point.interval.low, 0.0),
+            high=min(point.interval.high, 1.0),
+            note=f"{point.sessions} sessions, {point.calls} calls",
+        )
+        for point in arm.curve
+    ]
+
+
+def _stretch(first: int, last: int | None) -> str:
+    if last is None:
+        return f"{first + 1} on"
+    return f"{first + 1}-{last + 1}" if last > first else f"{first + 1}"
+
+
+def plot_costs(analysis: Analysis, *, in_money: bool) -> Html | None:
+    """Tokens, or dollars, per solved task; failures are in the sum."""
+    rows = []
+    for arm in analysis.arms:
+        value = arm.cost_per_solved if in_money else arm.tokens_per_solved
+        shown = money(value) if in_money else amount(value)
+        rows.append((arm.arm, value, shown if value is not None else "none solved"))
+    if all(value is None for _, value, _ in rows):
+        return None
+    what = "Cost" if in_money else "Tokens"
+    return draw_amounts(rows, f"{what} per solved task")

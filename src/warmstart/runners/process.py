@@ -1,0 +1,155 @@
+"""Commands with limits: on time, on output, and on what stays behind.
+
+A command gets a process group of its own, which is killed as a whole when it is over or out of
+time. It gets a small environment: of the user's variables only those that programs need to start,
+so that no key reaches a model's command by itself.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, NamedTuple
+
+MAX_OUTPUT_BYTES = 20_000
+PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT", "TMPDIR")
+EXIT_TIMEOUT = 124
+EXIT_NOT_FOUND = 127
+DRAIN_SECONDS = 2.0
+CHUNK_BYTES = 65_536
+
+
+class Finished(NamedTuple):
+    """How a command ended."""
+
+    exit_code: int
+    output: str
+    """Both streams together, the middle cut out where it was too long."""
+    timed_out: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a command may use."""
+
+    seconds: float = 30.0
+    output_bytes: int = MAX_OUTPUT_BYTES
+    environ: Mapping[str, str] = field(default_factory=dict)
+    """Variables beside the few that are passed on."""
+    stop: threading.Event | None = None
+    """Set when everything is to end."""
+
+
+class _Collector(threading.Thread):
+    """Reads a pipe to its end, keeping its head and its tail."""
+
+    def __init__(self, pipe: IO[bytes], most: int) -> None:
+        super().__init__(daemon=True)
+        self._pipe = pipe
+        self._half = most // 2
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._cut = 0
+
+    def run(self) -> None:
+        with suppress(OSError, ValueError):
+            while chunk := os.read(self._pipe.fileno(), CHUNK_BYTES):
+                self._keep(chunk)
+
+    def _keep(self, chunk: bytes) -> None:
+        room = self._half - len(self._head)
+        self._head += chunk[:room]
+        self._tail += chunk[room:] if room < len(chunk) else b""
+        surplus = len(self._tail) - self._half
+        if surplus > 0:
+            self._cut += surplus
+            del self._tail[:surplus]
+
+    def text(self) -> str:
+        """What was read so far."""
+        middle = f"\n[{self._cut} bytes left out]\n".encode() if self._cut else b""
+        return (bytes(self._head) + middle + bytes(self._tail)).decode("utf-8", "replace")
+
+
+def run_process(
+    words: Sequence[str], folder: Path, limits: Limits, stdin: str | None = None
+) -> Finished:
+    """Run a command in a folder; it and all it started are gone when this returns."""
+    try:
+        process = subprocess.Popen(  # noqa: S603 - running the task's commands is its purpose
+            list(words),
+            cwd=folder,
+            env=build_environ(folder, limits.environ),
+            stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        return Finished(EXIT_NOT_FOUND, f"cannot start {words[0]!r}: {reason}")
+    return _follow(process, limits, stdin)
+
+
+def build_environ(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
+    """The variables of a command: home is its own folder."""
+    passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    return {**passed, "HOME": str(folder), "PWD": str(folder), "TERM": "dumb", **more}
+
+
+def _follow(process: subprocess.Popen[bytes], limits: Limits, stdin: str | None) -> Finished:
+    if process.stdout is None:  # it was asked for as a pipe
+        raise AssertionError
+    collector = _Collector(process.stdout, limits.output_bytes)
+    collector.start()
+    try:
+        _feed(process, stdin)
+        timed_out = not _wait(process, limits)
+    finally:
+        kill_group(process)
+    collector.join(DRAIN_SECONDS)
+    process.stdout.close()
+    code = EXIT_TIMEOUT if timed_out else process.returncode
+    text = collector.text()
+    if timed_out:
+        text += f"\n[stopped after {limits.seconds:g} seconds]"
+    return Finished(code, text, timed_out)
+
+
+def _feed(process: subprocess.Popen[bytes], stdin: str | None) -> None:
+    if process.stdin is None:
+        return
+    # A command may end without reading what it was given.
+    with suppress(OSError), process.stdin:
+        process.stdin.write((stdin or "").encode("utf-8", "replace"))
+
+
+def _wait(process: subprocess.Popen[bytes], limits: Limits) -> bool:
+    """Whether it ended by itself in time."""
+    left = limits.seconds
+    while left > 0:
+        step = min(left, 0.25)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(step)
+            return True
+        if limits.stop is not None and limits.stop.is_set():
+            return False
+        left -= step
+    return False
+
+
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """End the command and everything it left running in its group."""
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

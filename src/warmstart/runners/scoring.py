@@ -1,0 +1,123 @@
+"""A trial's row from its conversation: calls judged as everywhere else, the task checked.
+
+Calls of the warm-up are never among those counted; the crash of an agent is a failure of its
+trial, not a missing value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from warmstart.experiment.arms import ArmStart
+from warmstart.experiment.check import CheckResult, CommandResult, Left, judge_task
+from warmstart.experiment.schedule import Slot
+from warmstart.experiment.tasks import Task
+from warmstart.experiment.trial import Trial, TrialCall, TrialStatus
+from warmstart.model import Call, Status
+from warmstart.runners.endpoint import Conversation
+from warmstart.runners.process import Limits, run_process
+from warmstart.runners.sandbox import Sandbox
+from warmstart.sources.assemble import join_calls
+
+ORIGIN = "live_store"
+CHECK_SECONDS = 60.0
+MIN_COPIED_LENGTH = 4
+MAX_DETAIL = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What a trial has from its experiment."""
+
+    experiment: str
+    setup: str
+    slot: Slot
+    start: ArmStart
+
+
+def score_trial(
+    setting: Setting, task: Task, conversation: Conversation, sandbox: Sandbox
+) -> Trial:
+    """The row of a trial; its cost is filled in by whoever knows the prices."""
+    calls = join_calls(conversation.messages, conversation.origin)
+    checked = check_task(task, conversation, calls, sandbox)
+    slot = setting.slot
+    return Trial(
+        experiment=setting.experiment,
+        task=slot.task,
+        arm=slot.arm,
+        number=slot.number,
+        order=slot.order,
+        status=conversation.status,
+        success=checked.passed,
+        calls=list_calls(calls),
+        turns=conversation.turns,
+        tokens=conversation.tokens.total,
+        seconds=round(conversation.seconds, 3),
+        model=conversation.model,
+        setup=setting.setup,
+        warmup_tokens=setting.start.tokens,
+        warmup_calls=setting.start.calls,
+        copied=count_copied(setting.start, task, calls),
+        detail=(conversation.detail or checked.detail)[:MAX_DETAIL],
+    )
+
+
+def check_task(
+    task: Task, conversation: Conversation, calls: Sequence[Call], sandbox: Sandbox
+) -> CheckResult:
+    """Whether the task was done. What crashed or ran out of time was not."""
+    if conversation.status is not TrialStatus.FINISHED:
+        return CheckResult(False if task.checks else None, conversation.detail)
+
+    def run(line: str) -> CommandResult:
+        ended = run_process(["sh", "-c", line], sandbox.root, Limits(seconds=CHECK_SECONDS))
+        return CommandResult(ended.exit_code, ended.output)
+
+    worked = [call.request for call in calls if call.outcome.status is Status.OK]
+    left = Left(answer=conversation.answer, calls=worked, read=sandbox.find, run=run)
+    return judge_task(task.checks, left)
+
+
+def list_calls(calls: Sequence[Call]) -> tuple[TrialCall, ...]:
+    """Each call with whether it failed, and whether it repeats one that just had."""
+    rows: list[TrialCall] = []
+    for call in calls:
+        before = rows[-1] if rows else None
+        rows.append(
+            TrialCall(
+                tool=call.tool,
+                error=call.outcome.status is Status.ERROR,
+                retry=before is not None and before.error and before.tool == call.tool,
+            )
+        )
+    return tuple(rows)
+
+
+def count_copied(start: ArmStart, task: Task, calls: Sequence[Call]) -> int:
+    """Values of the examples in the trial's own arguments that the task itself does not mention.
+
+    Copying the form of an example is the point of it; copying its values is an error to come.
+    """
+    shown = {
+        value
+        for message in start.messages
+        for request in message.requests
+        for value in _texts(request.arguments)
+    }
+    known = "\n".join([task.prompt, *task.files, *task.files.values()])
+    used = {value for call in calls for value in _texts(call.request.arguments)}
+    return sum(len(value) >= MIN_COPIED_LENGTH and value not in known for value in shown & used)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)

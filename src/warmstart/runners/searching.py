@@ -1,0 +1,61 @@
+"""Searching files for a model's regular expression, as a program of its own.
+
+A pattern can take forever; a process can be stopped and a thread cannot. Run by ``tools`` with the
+arguments as JSON on standard input, in the folder to be searched. Links are not followed, so the
+search stays inside. Only the standard library, because it is started with nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from fnmatch import fnmatch
+
+MAX_MATCHES = 50
+MAX_LINE_CHARS = 300
+MAX_FILE_BYTES = 2_000_000
+EXIT_BAD_PATTERN = 2
+
+
+def list_files(folder: str) -> Iterator[str]:
+    """Plain files below a folder, by name."""
+    for root, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            path = os.path.normpath(os.path.join(root, name))  # noqa: PTH118 - starts faster
+            if os.path.isfile(path) and not os.path.islink(path):  # noqa: PTH113, PTH114 - same
+                yield path.replace(os.sep, "/")
+
+
+def find_matches(pattern: re.Pattern[str], glob: str, folder: str = ".") -> Iterator[str]:
+    """``path:line:text`` of every line that matches."""
+    for path in list_files(folder):
+        if not (fnmatch(path, glob) or fnmatch(path.rpartition("/")[2], glob)):
+            continue
+        with open(path, "rb") as file:  # noqa: PTH123 - starts faster
+            text = file.read(MAX_FILE_BYTES).decode("utf-8", "replace")
+        for number, line in enumerate(text.splitlines(), 1):
+            if pattern.search(line[:MAX_LINE_CHARS]):
+                yield f"{path}:{number}:{line[:MAX_LINE_CHARS]}"
+
+
+def main() -> int:
+    """Print the matches; 2 where the pattern is none."""
+    wanted = json.load(sys.stdin)
+    try:
+        pattern = re.compile(wanted["pattern"])
+    except re.error as error:
+        print(f"not a regular expression: {error}")  # noqa: T201 - this is its answer
+        return EXIT_BAD_PATTERN
+    for count, match in enumerate(find_matches(pattern, wanted["glob"])):
+        if count == MAX_MATCHES:
+            break
+        sys.stdout.buffer.write(match.encode("utf-8", "replace") + b"\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,35 @@
+"""From a path or an address to an open database, whichever of the two it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from warmstart.home import STORE_FILE, find_home
+from warmstart.store.backend import Backend, Options
+
+POSTGRESQL_SCHEMES = ("postgresql://", "postgres://")
+
+
+def default_path() -> Path:
+    """The store of the workspace."""
+    return find_home() / STORE_FILE
+
+
+def find_location(path: Path | str | None) -> Path | str:
+    """An address as it is, anything else as a path; the workspace's store where none is given."""
+    if isinstance(path, str) and path.startswith(POSTGRESQL_SCHEMES):
+        return path
+    return Path(path or default_path())
+
+
+def connect(location: Path | str, options: Options) -> Backend:
+    """An open backend; nothing is known yet of what is in it."""
+    if isinstance(location, str):
+        from warmstart.store.postgres_backend import (  # noqa: PLC0415 - an optional driver
+            PostgresBackend,
+        )
+
+        return PostgresBackend(location, options)
+    from warmstart.store.sqlite_backend import SQLiteBackend  # noqa: PLC0415 - as above
+
+    return SQLiteBackend(location.expanduser().absolute(), options)
