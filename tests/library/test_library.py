@@ -132,7 +132,7 @@ def test_deleting_removes_files_rows_and_the_empty_folder(library: Library) -> N
         library.save(template, state=DRAFT)
     assert library.delete("py-tests", 2) == 1
     assert states(library) == [(1, "draft", True)] or library.get("py-tests").version == 1
-    (library.folder / "py-tests" / ".new-left-behind").write_text("")
+    (library.folder / "py-tests" / ".warmstart-left-behind").write_text("")
     assert library.delete("py-tests") == 1
     assert not (library.folder / "py-tests").exists()
     assert library.list() == []

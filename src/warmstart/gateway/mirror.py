@@ -7,13 +7,12 @@ only into an index that is still empty.
 from __future__ import annotations
 
 import logging
-import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 import orjson
 
+from warmstart.atomic import write_whole
 from warmstart.gateway.entry import SessionEntry
 from warmstart.gateway.errors import RecordError
 from warmstart.store import StoreError
@@ -30,7 +29,7 @@ def write_file(path: Path, data: bytes) -> None:
     """
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _replace_file(path, data)
+        write_whole(path, [data])
     except OSError as error:
         raise refuse_write(path, error) from error
 
@@ -39,19 +38,6 @@ def refuse_write(path: Path, error: OSError) -> StoreError:
     """What a full disk or a locked folder is to a caller."""
     why = error.strerror or str(error)
     return StoreError(f"{str(path)!r} could not be written: {why}", path=str(path))
-
-
-def _replace_file(path: Path, data: bytes) -> None:
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def write_mirror(folder: Path, entries: Iterable[SessionEntry]) -> Path:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
 
+from warmstart.atomic import PRIVATE_MODE, write_whole
 from warmstart.errors import UsageError
 from warmstart.integrations.agents import Change, Machine, Setup, describe, find_command
 from warmstart.workspace import Workspace
@@ -124,19 +124,11 @@ def _read(path: Path) -> str | None:
 
 
 def _write_file(path: Path, text: str) -> None:
-    """Through a file beside it; a link keeps pointing where it points."""
+    """With the permissions it had; a link keeps pointing where it points."""
     target = path.resolve()
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        os.chmod(name, mode)  # noqa: PTH101 - the name is all there is
-        os.replace(name, target)  # noqa: PTH105 - same
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    mode = target.stat().st_mode & 0o777 if target.exists() else PRIVATE_MODE
+    write_whole(target, [text.encode()], mode=mode)
 
 
 def _load_record(workspace: Workspace) -> set[str]:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from warmstart.atomic import PREFIX, write_whole
 from warmstart.errors import NotFoundError
 from warmstart.template.errors import TemplateError
 from warmstart.template.names import MAX_VERSION, check_name
@@ -21,7 +22,6 @@ from warmstart.template.names import MAX_VERSION, check_name
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
 ID_DIGITS = 12
-TEMPORARY_PREFIX = ".new-"
 _FILE = re.compile(r"v(\d{4})-([0-9a-f]{12})\.json")
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
@@ -79,7 +79,7 @@ class TemplateFiles:
         path = self.path_of(name, version, identity)
         ensure_folder(self.folder)
         ensure_folder(path.parent)
-        write_whole(path, data)
+        write_whole(path, [data])
         return path
 
     def read(self, path: Path, most: int) -> bytes:
@@ -92,7 +92,7 @@ class TemplateFiles:
             path.unlink(missing_ok=True)
         for folder in {path.parent for path in paths}:
             for entry in _scan(folder):
-                if entry.name.startswith(TEMPORARY_PREFIX):
+                if entry.name.startswith(PREFIX):
                     (folder / entry.name).unlink(missing_ok=True)
             if not any(_scan(folder)):
                 folder.rmdir()
@@ -110,22 +110,6 @@ class TemplateFiles:
 def ensure_folder(folder: Path) -> None:
     """The folder, made for its user alone if it is not there."""
     folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Into a private file beside it, which then takes its place."""
-    import tempfile  # noqa: PLC0415 - listing needs none
-
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=TEMPORARY_PREFIX)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def read_regular(path: Path, most: int) -> bytes:

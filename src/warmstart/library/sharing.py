@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from warmstart.atomic import write_whole
 from warmstart.errors import NotFoundError, UsageError
-from warmstart.library.files import read_regular, write_whole
+from warmstart.library.files import read_regular
 from warmstart.library.guard import find_flags, redact_for_others, redact_from_others
 from warmstart.library.model import ExportReport, ImportReport, Saved, Stored
 from warmstart.library.signature import (
@@ -65,7 +66,7 @@ def export_template(
     # What came out of redaction must still be a template everyone can import.
     template_from_dict(template_to_dict(template))
     all_found = _add(stored.template.provenance.redactions, found)
-    write_whole(path, encode_bundle(template, all_found))
+    write_whole(path, [encode_bundle(template, all_found)])
     signature = _sign(path, sign_key) if sign_key is not None else None
     return ExportReport(path=path, id=template_id(template), redactions=found, signature=signature)
 

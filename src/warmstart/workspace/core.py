@@ -13,11 +13,11 @@ Opening creates nothing; the home appears, private to its user, with the first t
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from warmstart.atomic import write_whole
 from warmstart.errors import AmbiguousError, FormatError, NotFoundError, SourceError, UsageError
 from warmstart.home import STORE_FILE, find_home
 from warmstart.model import Session
@@ -147,7 +147,7 @@ class Workspace:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.parent.is_dir():
             raise UsageError(f"no such folder: {str(path.parent)!r}", hint="create it first")
-        _write_atomically(path, chunks)
+        write_whole(path, chunks)
 
     def _machine(self) -> Machine:
         return Machine(environ=os.environ, user_home=Path.home(), warmstart_home=self.home)
@@ -232,18 +232,3 @@ def _choose(wanted: str, found: dict[str, Session]) -> Session:
     if len(found) > 1:
         raise AmbiguousError(wanted=wanted, candidates=sorted(found)[:MAX_CANDIDATES])
     return next(iter(found.values()))
-
-
-def _write_atomically(path: Path, chunks: Iterable[bytes]) -> None:
-    """Into a private file beside it, which then takes its place."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:64]}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            for chunk in chunks:
-                file.write(chunk)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
