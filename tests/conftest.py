@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,3 +27,11 @@ def corpus() -> Path:
     if not folder.is_dir():
         pytest.skip("no corpus beside the project (set WARMSTART_CORPUS)")
     return folder
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Nothing a test runs, in this process or another, touches the home of whoever runs it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WARMSTART_HOME", str(tmp_path_factory.mktemp("warmstart-home")))
+        yield

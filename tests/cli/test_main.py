@@ -121,7 +121,7 @@ def test_an_error_shows_foreign_text_harmlessly(run: Run, tmp_path: Path) -> Non
 def test_a_reader_that_goes_away_ends_the_command_quietly(
     tmp_path: Path, command: list[str]
 ) -> None:
-    many = [make_session(f"session-{n:05}", title="x" * 180) for n in range(6000)]
+    many = [make_session(f"session-{n:05}", title="x" * 180) for n in range(1500)]
     path = write_export(tmp_path / "e.jsonl", *many)
     with start("sessions", *command, path) as process:
         assert process.stdout is not None
