@@ -6,8 +6,9 @@ A library of invented templates is written to a temporary home, through its own 
 the library, list it, index it, choose, read the template, build, render; nothing is kept from
 before. *Next*: the same with the library and its index in hand, when only the message changes.
 *Stages*: choose, build and render alone, from entries in memory. CPU milliseconds, best of several
-rounds. The command is measured beside an empty click program, both as processes of their own, in
-turns.
+rounds. The command is measured beside an empty click program, each as a process of its own, in
+turns: with a library of 20 templates, which is what people have, and with all of them. Each command
+is held to its worse form, the table into a pipe or JSON.
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ from warmstart.workspace.templates import open_library
 from warmstart.workspace.warming import Bookcase, Occasion, WarmConfig, prepare
 
 MAX_FIRST_MS, MAX_NEXT_MS = 25.0, 5.0
-MAX_HELP_RATIO, MAX_LIST_RATIO = 2.0, 3.0
+MAX_RATIOS = {"help": 2.0, "list": 3.0, "list_json": 3.0}
+"""CPU time of a command over that of an empty click program."""
+SMALL = 20
+"""Templates of a realistic library."""
 FORM = "openai"
 EMPTY_PROGRAM = "import click\n@click.group()\ndef cli(): 'Nothing.'\ncli()"
 VERBS = ("fix", "build", "deploy", "review", "migrate", "measure", "test", "document", "debug")
@@ -161,23 +165,28 @@ def child_ms(command: list[str], environ: dict[str, str]) -> float:
     return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000
 
 
-def measure_command(home: Path, rounds: int) -> dict[str, float]:
-    environ = {**os.environ, "WARMSTART_HOME": str(home)}
+def measure_command(small: Path, large: Path, rounds: int) -> dict[str, float]:
     ours = [sys.executable, "-c", "from warmstart.cli.main import main; main()"]
+    listing, warm = [*ours, "template", "list"], [*ours, "warm", "fix the checkout of the shop"]
     commands = {
-        "empty_ms": [sys.executable, "-c", EMPTY_PROGRAM, "--help"],
-        "help_ms": [*ours, "--help"],
-        "list_ms": [*ours, "template", "list", "--json"],
-        "warm_ms": [*ours, "warm", "fix the checkout of the shop", "--json"],
+        "empty": ([sys.executable, "-c", EMPTY_PROGRAM, "--help"], small),
+        "help": ([*ours, "--help"], small),
+        "list": (listing, small),
+        "list_json": ([*listing, "--json"], small),
+        "list_all": (listing, large),
+        "warm": (warm, small),
+        "warm_json": ([*warm, "--json"], small),
     }
     best = dict.fromkeys(commands, float("inf"))
+    plain = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     for _ in range(rounds):
-        for name, command in commands.items():
+        for name, (command, home) in commands.items():
+            environ = {**plain, "WARMSTART_HOME": str(home), "WARMSTART_STORE": ""}
             best[name] = min(best[name], child_ms(command, environ))
-    ratios = {
-        f"{name}_ratio": best[f"{name}_ms"] / best["empty_ms"] for name in ("help", "list", "warm")
+    figures = {f"{name}_ms": cpu for name, cpu in best.items()}
+    return figures | {
+        f"{name}_ratio": cpu / best["empty"] for name, cpu in best.items() if name != "empty"
     }
-    return best | ratios
 
 
 def measure(count: int, rounds: int) -> dict[str, float]:
@@ -190,8 +199,8 @@ def measure(count: int, rounds: int) -> dict[str, float]:
         figures = measure_starts(workspace, messages)
         figures |= measure_stages(templates, messages)
         small = Workspace.open(Path(folder) / "small")
-        fill(small, templates[:20])
-        return figures | measure_command(small.home, max(rounds // 3, 3))
+        fill(small, templates[:SMALL])
+        return figures | measure_command(small.home, workspace.home, max(rounds // 3, 3))
 
 
 def main() -> int:
@@ -208,10 +217,9 @@ def main() -> int:
         ]
         <= MAX_FIRST_MS,
         f"next start in {MAX_NEXT_MS:.0f} ms": figures["next_ms"] <= MAX_NEXT_MS,
-        f"--help at most {MAX_HELP_RATIO}x an empty click program": figures["help_ratio"]
-        <= MAX_HELP_RATIO,
-        f"template list at most {MAX_LIST_RATIO}x": figures["list_ratio"] <= MAX_LIST_RATIO,
     }
+    for name, most in MAX_RATIOS.items():
+        bars[f"{name} at most {most}x an empty click program"] = figures[f"{name}_ratio"] <= most
     rounded = {name: round(value, 2) for name, value in figures.items()}
     if options.json:
         print(json.dumps({"schema_version": 1, **rounded, "bars": bars}, indent=1))

@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Any
 
 OUTPUT = Path(__file__).resolve().parents[1] / "examples" / "first-experiment" / "tasks.jsonl"
-TRAINING, TEST = 9, 10
+TRAINING, TEST = 5, 8
 """Tasks of each kind."""
 PEOPLE = (
     "anna", "boris", "clara", "dario", "edith", "farid", "greta", "henry", "irene", "jonas",
     "karin", "lukas", "marta", "nils", "olga", "pavel", "quinn", "rosa", "simon", "tanja",
     "ugo", "vera", "walter", "xenia", "yusuf", "zoe", "agnes", "bruno",
 )  # fmt: skip
-FOLDERS = ("plans", "letters", "minutes", "drafts")
 WORDS = (
     "amber", "basalt", "cedar", "dune", "ember", "fjord", "grove", "heron", "indigo", "jasper",
     "kelp", "linden", "maple", "nectar", "onyx", "pebble", "quartz", "raven", "saffron", "thistle",
@@ -35,9 +34,9 @@ ROOMS = (
 )  # fmt: skip
 READ_NOTE = """\
 import json, sys
-path = json.load(sys.stdin)["path"]
-if not str(path).startswith("vault://"):
-    sys.exit(f"not a vault path; write it as vault://{path}")
+path = str(json.load(sys.stdin)["path"])
+if not path.startswith("vault://"):
+    sys.exit(f"not a path; write it as vault://{path}")
 try:
     print(open(path[8:]).read().strip())
 except OSError:
@@ -47,26 +46,28 @@ PAY = """\
 import json, sys
 given = json.load(sys.stdin)
 to, amount = given["to"], given["amount"]
-if isinstance(amount, bool) or not isinstance(amount, int):
-    try:
-        cents = round(float(str(amount)) * 100)
-    except ValueError:
-        sys.exit("amount must be a number")
-    sys.exit(f"amount is in cents; {amount} is written {cents}")
+try:
+    number = float(str(amount))
+except ValueError:
+    sys.exit(f"{amount} is not a number")
+if not number.is_integer():
+    sys.exit(f"amount is in cents; {amount} is written {round(number * 100)}")
 with open("ledger.txt", "a") as ledger:
-    ledger.write(f"{str(to).lower()} {amount}\\n")
-print(f"paid {amount} cents to {to}")
+    ledger.write(f"{str(to).strip().lower()} {int(number)}\\n")
+print(f"Paid. {to} has got {int(number)} cents.")
 """
 READ_SENSOR = """\
-import json, sys
+import json, os, sys
 given = json.load(sys.stdin)
-if given.get("unit") != "celsius":
-    sys.exit('unit is missing; add "unit": "celsius"')
-readings = dict(line.split() for line in open("sensors.txt"))
 name = str(given["sensor"])
+if given.get("unit") != "celsius":
+    sys.exit(f"unit is missing; use sensor {name} with unit celsius")
+readings = {}
+if os.path.exists("sensors.txt"):
+    readings = dict(line.split() for line in open("sensors.txt"))
 if name not in readings:
     sys.exit(f"there is no sensor {name}")
-print(f"{name}: {readings[name]} degrees celsius")
+print(f"It is {readings[name]} degrees at the sensor {name}.")
 """
 
 
@@ -93,9 +94,9 @@ def list_tasks() -> Iterator[dict[str, Any]]:
 
 
 def _note_task(number: int) -> dict[str, Any]:
-    path = f"{FOLDERS[number % len(FOLDERS)]}/{PEOPLE[number]}.txt"
+    path = f"{PEOPLE[number]}.txt"
     return {
-        "prompt": f"What is the code word in the note {path}?",
+        "prompt": f"Read the note {path}. What is the code word in it?",
         "files": {path: f"The code word is {WORDS[number]}.\n"},
         "check": {"answer": f"(?i)\\b{WORDS[number]}\\b"},
     }
@@ -103,7 +104,7 @@ def _note_task(number: int) -> dict[str, Any]:
 
 def _pay_task(number: int) -> dict[str, Any]:
     name = PEOPLE[-1 - number]
-    cents = 320 + 735 * number % 4400
+    cents = 325 + 730 * number % 4400  # never whole euros: those could not be told from cents
     return {
         "prompt": f"Pay {name.title()} {cents // 100}.{cents % 100:02} euros.",
         "check": {"file": "ledger.txt", "equals": f"{name} {cents}"},
@@ -114,7 +115,7 @@ def _sensor_task(number: int) -> dict[str, Any]:
     room = ROOMS[number]
     degrees = f"{11 + number * 5 % 17}.{number % 9 + 1}"
     return {
-        "prompt": f"How warm is it at the sensor {room}?",
+        "prompt": f'Read the sensor "{room}". How warm is it there?',
         "files": {"sensors.txt": f"{room} {degrees}\n"},
         "check": {"answer": f"\\b{degrees.replace('.', '[.]')}\\b"},
     }
@@ -122,13 +123,13 @@ def _sensor_task(number: int) -> dict[str, Any]:
 
 def _tools() -> list[dict[str, Any]]:
     return [
-        _tool("read_note", "Read the text of a note.", {"path": "string"}, READ_NOTE),
-        _tool("pay", "Pay an amount of euros to a person.", {"to": "string", "amount": "number"}, PAY),
-        _tool("read_sensor", "Read the temperature at a sensor.", {"sensor": "string"}, READ_SENSOR),
+        _tool("read_note", "Read the text of a note.", READ_NOTE, path="string"),
+        _tool("pay", "Pay an amount of euros to a person.", PAY, to="string", amount="number"),
+        _tool("read_sensor", "Read the temperature at a sensor.", READ_SENSOR, sensor="string"),
     ]
 
 
-def _tool(name: str, description: str, arguments: dict[str, str], code: str) -> dict[str, Any]:
+def _tool(name: str, description: str, code: str, **arguments: str) -> dict[str, Any]:
     return {
         "name": name,
         "description": description,

@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,11 @@ from support.agents import find_hermes
 from support.warming import make_template
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
+from warmstart.sources import ReadLog
 from warmstart.store.starts import RecordedStart
 from warmstart.testing import Prompt, Reply, ScriptedEndpoint, ToolCall
 from warmstart.workspace import Workspace
+from warmstart.workspace.syncing import sync_starts
 from warmstart.workspace.templates import open_library
 
 pytestmark = pytest.mark.agents
@@ -53,12 +55,7 @@ class Hermes:
         self.workspace = Workspace(root / "ws")
         for folder in (self.home, self.project):
             folder.mkdir()
-        model = {"default": "scripted", "provider": "custom", "api_key": "none"}
-        config = {
-            "model": {**model, "base_url": f"{endpoint.url}/v1"},
-            "plugins": {"enabled": ["warmstart"]},
-        }
-        (self.home / "config.yaml").write_text(json.dumps(config))
+        self.speak("chat_completions", "/v1")
         with open_library(self.workspace) as library:
             library.save(make_template(), state=TemplateState.APPROVED)
         self.environ = {
@@ -68,6 +65,22 @@ class Hermes:
             "WARMSTART_HOME": str(self.workspace.home),
             "WARMSTART_WARM_HOLDOUT": "0",
         }
+
+    def speak(self, api_mode: str, path: str) -> None:
+        """Let Hermes reach the model through one of its APIs."""
+        provider = {
+            "name": "scripted",
+            "base_url": f"{self.endpoint.url}{path}",
+            "api_key": "none",
+            "api_mode": api_mode,
+            "model": "scripted",
+        }
+        config = {
+            "model": {"default": "scripted", "provider": "custom:scripted"},
+            "custom_providers": [provider],
+            "plugins": {"enabled": ["warmstart"]},
+        }
+        (self.home / "config.yaml").write_text(json.dumps(config))
 
     def run(self, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -81,13 +94,16 @@ class Hermes:
             check=False,
         )
 
-    def chat(self, *words: str, **environ: str) -> list[list[dict[str, Any]]]:
-        """One headless turn; what reached the model with tools on offer."""
+    def ask(self, *words: str, **environ: str) -> list[Mapping[str, Any]]:
+        """One headless turn; the requests that offered tools, which those for a title do not."""
         before = len(self.endpoint.requests)
         done = self.run("chat", *words, **environ)
         assert done.returncode == 0, done.stdout + done.stderr
-        new = self.endpoint.requests[before:]
-        return [list(one.body["messages"]) for one in new if one.body.get("tools")]
+        return [one.body for one in self.endpoint.requests[before:] if one.body.get("tools")]
+
+    def chat(self, *words: str, **environ: str) -> list[list[dict[str, Any]]]:
+        """The same; the messages of each request."""
+        return [list(body["messages"]) for body in self.ask(*words, **environ)]
 
     def starts(self) -> list[RecordedStart]:
         with open_library(self.workspace) as library:
@@ -141,6 +157,42 @@ def test_a_session_starts_warm_keeps_its_bytes_and_is_settled(hermes: Hermes) ->
     assert shown.returncode == 0, shown.stderr
     profile = json.loads(shown.stdout)["profile"]
     assert (profile["calls"], profile["warmups"]) == (2, 0)
+
+
+def test_the_responses_api_gets_items_and_instructions(hermes: Hermes) -> None:
+    hermes.speak("codex_responses", "/v1")
+    for body in hermes.ask("-q", TASK):
+        items = body["input"]
+        calls = [item["call_id"] for item in items if item.get("type") == "function_call"]
+        results = [item["call_id"] for item in items if item.get("type") == "function_call_output"]
+        assert calls[0].startswith("call_warm_")
+        assert calls == results
+        assert "Run pytest with -q" in body["instructions"]
+    assert [(start.arm, start.calls) for start in hermes.starts()] == [(Arm.WARM, 2)]
+
+
+def test_the_messages_api_gets_alternating_turns(hermes: Hermes) -> None:
+    hermes.speak("anthropic_messages", "/anthropic")
+    for body in hermes.ask("-q", TASK):
+        roles = [message["role"] for message in body["messages"]]
+        assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"]
+        assert is_warm(body["messages"])
+    assert [(start.arm, start.calls) for start in hermes.starts()] == [(Arm.WARM, 2)]
+
+
+def test_a_session_whose_end_nobody_told_is_left_to_sync(
+    hermes: Hermes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = hermes.run("-z", TASK)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (start,) = hermes.starts()
+    assert (start.arm, start.settled_at) == (Arm.WARM, None)
+    for name in ("HOME", "HERMES_HOME"):
+        monkeypatch.setenv(name, hermes.environ[name])
+    report = sync_starts(hermes.workspace, ReadLog(), idle_seconds=0.0)
+    assert [(one.calls, one.errors) for one in report.rows] == [(2, 1)]
+    (start,) = hermes.starts()
+    assert start.session_id == f"hermes:{start.native_id}"
 
 
 def test_the_model_can_use_the_tool(hermes: Hermes) -> None:

@@ -75,7 +75,7 @@ def test_the_report_says_what_it_rests_on(run: Run, new: New) -> None:
     new()
     run("experiment", "run", "first")
     text = run("experiment", "report", "first").stdout
-    for word in ("PLAN", "sha256:", "DESIGN", "ERROR_RATE", "VERDICT", "example calls not counted"):
+    for word in ("PLAN", "sha256:", "DESIGN", "ERRORS", "VERDICT", "example calls not counted"):
         assert word in text
 
 

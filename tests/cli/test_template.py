@@ -71,7 +71,8 @@ def test_a_listing_shows_what_a_choice_needs(run: Run, library: Library) -> None
     done = run("template", "list")
     header, row = done.stdout.splitlines()[:2]
     assert header.split() == [
-        "NAME", "VER", "TYPE", "EX", "TOKENS", "USES", "SUCCESS", "STATE", "AGE", "DESCRIPTION",
+        "NAME", "VER", "TYPE", "EX", "TOKENS", "USES", "SUCCESS", "VERDICT", "STATE",
+        "AGE", "DESCRIPTION",
     ]  # fmt: skip
     assert row.startswith("py-tests")
     assert "75% (30%-95%)" in row

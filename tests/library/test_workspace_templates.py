@@ -13,14 +13,8 @@ from warmstart.model.warmup import Arm
 from warmstart.store.starts import Start
 from warmstart.template import template_id
 from warmstart.workspace import Workspace
-from warmstart.workspace.templates import (
-    Outcome,
-    export_template,
-    list_dataset,
-    list_selectable,
-    open_library,
-    settle_start,
-)
+from warmstart.workspace.sharing import export_template, list_dataset
+from warmstart.workspace.templates import Outcome, list_selectable, open_library, settle_start
 
 if TYPE_CHECKING:
     import pytest

@@ -113,3 +113,16 @@ def test_what_belongs_to_people_is_told_by_its_key() -> None:
         "class": "economy", "first_name": "<first_name>", "seats": 2, "user_id": "<id>",
     }  # fmt: skip
     assert example.text("Booked for Ottilie.") == "Booked for <first_name>."
+
+
+def test_a_tools_own_scheme_is_kept_and_one_of_the_web_is_not() -> None:
+    shown = abstraction().arguments("read_note", {"path": "vault://anna.txt"})
+    assert shown == {"path": "vault://<path>"}
+    assert abstraction().arguments("fetch", {"url": "https://a.example/b"}) == {"url": "<url>"}
+
+
+def test_the_path_behind_a_scheme_is_the_path_the_user_spoke_of() -> None:
+    placeholders = abstraction()
+    placeholders.arguments("read_note", {"path": "vault://anna.txt"})
+    assert placeholders.text("Read the note anna.txt.") == "Read the note <path>."
+    assert placeholders.text("write it as vault://anna.txt") == "write it as vault://<path>"

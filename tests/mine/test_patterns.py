@@ -247,3 +247,24 @@ def test_guidance_names_the_circumstance() -> None:
 def test_guidance_is_silent_below_its_minimum_counts() -> None:
     few = [make_worked("f", [shell("ls x", "No such file", failed=True)] * 2)]
     assert write_guidance(stats(few), {}, {}, {}) == ()
+
+
+def test_a_scheme_put_in_front_and_a_change_of_unit_are_named() -> None:
+    steps: list[Step] = [
+        ("read_note", {"path": "anna.txt"}, '{"error": "write it as vault://anna.txt"}', True),
+        ("read_note", {"path": "vault://anna.txt"}, "The word is amber.", False),
+        ("pay", {"to": "Zoe", "amount": 17.85}, '{"error": "amount is in cents"}', True),
+        ("pay", {"to": "Zoe", "amount": 1785}, "Paid.", False),
+    ]
+    found = recoveries([make_worked(f"w{number}", steps) for number in range(2)])
+    changes = {one.tool: one.change for one in found}
+    assert changes == {"read_note": "`path` with `vault://` in front", "pay": "`amount` times 100"}
+
+
+def test_an_error_that_is_an_object_is_shown_as_one() -> None:
+    steps: list[Step] = [
+        ("pay", {"to": "Zoe", "amount": 17.85}, '{"error": "amount is in cents"}', True),
+        ("pay", {"to": "Zoe", "amount": 1785}, "Paid.", False),
+    ]
+    (found,) = recoveries([make_worked(f"o{number}", steps) for number in range(2)])
+    assert found.error == '{"error": "amount is in cents"}'

@@ -13,6 +13,8 @@ from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
 from warmstart.store import SessionDB
 from warmstart.store.starts import Start
+from warmstart.store.template_reader import open_template_reader
+from warmstart.store.templatedb import open_template_db
 from warmstart.store.templates import TemplateRecord, TemplateRow, TemplateVerdict
 
 ROW = TemplateRow(
@@ -176,3 +178,13 @@ def test_a_failing_write_changes_nothing(db: SessionDB) -> None:
     with pytest.raises(UsageError):
         db.in_one_write(work)
     assert db.list_template_rows() == []
+
+
+def test_a_reader_knows_what_the_store_knows(db: SessionDB, address: str) -> None:
+    db.put_template(ROW)
+    db.record_start(START)
+    for opened in (open_template_reader(address), open_template_db(address)):
+        assert opened is not None
+        assert opened.list_template_rows() == [ROW]
+        assert opened.list_template_records() == db.list_template_records()
+        opened.close()

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.progress import (
     BarColumn,
@@ -42,6 +42,7 @@ from warmstart.export.jsonl import encode_line
 from warmstart.runners.sessions import format_trial
 from warmstart.workspace import Workspace
 from warmstart.workspace.experiment_runs import Progress, RunOptions, run_experiment
+from warmstart.workspace.experiment_verdicts import read_report, record_verdicts
 from warmstart.workspace.experiments import (
     Experiment,
     NewExperiment,
@@ -51,6 +52,10 @@ from warmstart.workspace.experiments import (
     read_standing,
     with_control,
 )
+from warmstart.workspace.redaction import open_redactor
+
+if TYPE_CHECKING:
+    from warmstart.redact import Redactor
 
 SCHEMA_VERSION = 1
 COLUMNS = (
@@ -74,7 +79,7 @@ def create(wanted: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
     request = NewExperiment(
         name=wanted["name"],
         design=_read_design(wanted),
-        runner=_read_runner(wanted),
+        runner=read_runner(wanted),
         tasks_file=wanted["tasks_file"],
         split=wanted["split"],
     )
@@ -122,7 +127,8 @@ def _read_design(wanted: dict[str, Any]) -> Design:
     return design if wanted["control"] or not design.arms else with_control(design)
 
 
-def _read_runner(wanted: dict[str, Any]) -> Runner:
+def read_runner(wanted: dict[str, Any]) -> Runner:
+    """Who carries out trials, as the options say."""
     kind = _choose_kind(wanted)
     prices = parse_pair(wanted["prices"], "--prices") or (None, None)
     return Runner(
@@ -174,10 +180,10 @@ def parse_pair(text: str | None, option: str) -> tuple[float, float] | None:
 
 def run(name: str, *, jobs: int, limit: int | None, as_json: bool, quiet: bool) -> None:
     """Run what is left, with a bar on a terminal."""
-    with _bar(quiet=quiet) as report:
-        done = run_experiment(
-            Workspace.open(), name, RunOptions(jobs=jobs, limit=limit, report=report)
-        )
+    with show_progress(quiet=quiet) as report:
+        workspace = Workspace.open()
+        done = run_experiment(workspace, name, RunOptions(jobs=jobs, limit=limit, report=report))
+    record_verdicts(workspace, read_report(workspace, name))
     if done.deviation is not None:
         note(f"the plan was changed after {done.deviation.trials} trials; this is recorded:")
         for change in done.deviation.changes:
@@ -199,7 +205,7 @@ def run(name: str, *, jobs: int, limit: int | None, as_json: bool, quiet: bool) 
 
 
 @contextmanager
-def _bar(*, quiet: bool) -> Iterator[Any]:
+def show_progress(*, quiet: bool) -> Iterator[Any]:
     """A function to be told of progress; it draws on a terminal and else does nothing."""
     if quiet or not sys.stderr.isatty():
         yield lambda _: None
@@ -274,13 +280,20 @@ def export(name: str, target: str, output: Path | None, *, force: bool) -> None:
     workspace = Workspace.open()
     standing = read_standing(workspace, name)
     records = sorted(standing.records, key=lambda record: record.trial.order)
-    rows = [format_trial(record.trial, record.plan) for record in records]
+    redactor = open_redactor(workspace, pii=True)
+    rows = [_for_others(format_trial(r.trial, r.plan), redactor) for r in records]
     data = b"".join(map(encode_line, rows)) if target == "jsonl" else _write_csv(rows)
     if output is None:
         write_bytes(data)
         return
     workspace.write_file(output, [data], overwrite=force)
     note(f"{count(len(rows), 'trial')} written to {output}")
+
+
+def _for_others(row: dict[str, Any], redactor: Redactor) -> dict[str, Any]:
+    """A row to share: what an agent or a server said in it is redacted."""
+    said = {name: redactor.value(row[name]) for name in ("detail", "model", "calls")}
+    return {**row, **said}
 
 
 def _write_csv(rows: list[dict[str, Any]]) -> bytes:

@@ -9,10 +9,11 @@ over the calls judged ok or error), ``totals`` over everything selected, listed 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rich.text import Text
 
@@ -27,13 +28,13 @@ from warmstart.cli._output import (
 )
 from warmstart.cli._refreshing import watch_reading
 from warmstart.cli._text import clean, count, iso_time, local_time, one_line
-from warmstart.facts.packing import SessionRow
+from warmstart.facts.packing import SessionRow, unpack_facts
 from warmstart.model import Call, Status
 from warmstart.model.facts import SessionFacts
 from warmstart.model.selection import Selection, last_active
 from warmstart.sources import ReadLog
 from warmstart.workspace import Workspace
-from warmstart.workspace.facts import read_rows
+from warmstart.workspace.facts import read_session_rows
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -101,14 +102,25 @@ class Row:
         return one_line(self.name)
 
 
+class Named(Protocol):
+    """A session by its two ids."""
+
+    @property
+    def id(self) -> str:
+        """``origin:native_id``."""
+
+    @property
+    def native_id(self) -> str:
+        """The agent's own id."""
+
+
 def print_list(selection: Selection, *, limit: int | None, as_json: bool, quiet: bool) -> None:
     """Read, sort and print."""
     log = ReadLog()
     with watch_reading(quiet=quiet) as progress:
-        found = read_rows(Workspace.open(), selection, log, on_progress=progress)
-        rows = [make_row(row, facts) for row, facts in found]
-    rows.sort(key=lambda row: (row.when is not None, row.when or 0.0, row.id), reverse=True)
-    listed = rows[:limit]
+        rows = list(read_session_rows(Workspace.open(), selection, log, on_progress=progress))
+    rows.sort(key=_age_key, reverse=True)
+    listed = [make_row(row, unpack_facts(row)) for row in rows[:limit]]
     totals = Tally(statuses=_add_up(rows))
     if as_json:
         print_json(
@@ -119,17 +131,24 @@ def print_list(selection: Selection, *, limit: int | None, as_json: bool, quiet:
                 "skipped": list_skips(log),
             }
         )
-    elif listed and _print_rows(open_console(), listed, shorten_ids(rows)):
+    elif listed and _print_rows(open_console(), listed, shorten_ids(rows, listed)):
         note("ids that end in … are cut: use a wider terminal, a pipe or --json", quiet=quiet)
     report_skips(log, quiet=quiet)
-    note(_footer(rows, listed, totals), quiet=quiet)
+    note(_footer(len(rows), len(listed), totals), quiet=quiet)
 
 
-def _add_up(rows: Iterable[Row]) -> Counter[Status]:
+def _age_key(row: SessionRow) -> tuple[bool, float, str]:
+    when = last_active(row)
+    return when is not None, when or 0.0, row.id
+
+
+def _add_up(rows: Sequence[SessionRow]) -> Counter[Status]:
+    # Most rows repeat each other's counts, so each pattern is unpacked once.
     total: Counter[Status] = Counter()
-    for row in rows:
-        for status, number in row.tally.statuses.items():
-            total[status] += number
+    samples = {row.packed_statuses: row for row in rows}
+    for packed, times in Counter(row.packed_statuses for row in rows).items():
+        for status, number in samples[packed].statuses.items():
+            total[status] += number * times
     return total
 
 
@@ -149,20 +168,25 @@ def make_row(row: SessionRow, facts: SessionFacts) -> Row:
     )
 
 
-def shorten_ids(rows: Iterable[Row]) -> dict[str, str]:
-    """For each id the shortest text that finds it again, eight characters at least."""
-    origins = Counter(native for native, _ in {(row.native_id, row.id) for row in rows})
+def shorten_ids(rows: Iterable[Named], shown: Iterable[Named] | None = None) -> dict[str, str]:
+    """For each id shown, the shortest text that finds it among all; eight characters at least."""
+    named = {(row.native_id, row.id) for row in rows}
+    origins = Counter(native for native, _ in named)
     natives = sorted(origins)
-    shorts: dict[str, str] = {}
-    for index, native in enumerate(natives):
-        neighbours = natives[max(index - 1, 0) : index] + natives[index + 1 : index + 2]
-        shared = max((_shared_length(native, other) for other in neighbours), default=0)
-        length = max(shared + 1, MIN_ID_LENGTH)
-        # Cutting off a character or two makes an id no shorter to type, only odd to read.
-        shorts[native] = native if len(native) - length < 4 else native[:length]
+    wanted = named if shown is None else {(row.native_id, row.id) for row in shown}
     return {
-        row.id: shorts[row.native_id] if origins[row.native_id] == 1 else row.id for row in rows
+        full: _shorten(native, natives) if origins[native] == 1 else full for native, full in wanted
     }
+
+
+def _shorten(native: str, natives: Sequence[str]) -> str:
+    """An id cut where it differs from its neighbours in the sorted list."""
+    at = bisect_left(natives, native)
+    neighbours = (*natives[max(at - 1, 0) : at], *natives[at + 1 : at + 2])
+    shared = max((_shared_length(native, other) for other in neighbours), default=0)
+    length = max(shared + 1, MIN_ID_LENGTH)
+    # Cutting off a character or two makes an id no shorter to type, only odd to read.
+    return native if len(native) - length < 4 else native[:length]
 
 
 def _shared_length(one: str, other: str) -> int:
@@ -210,12 +234,12 @@ def _last_part(path: str | None) -> str:
     return one_line(parts[2]) or "-"
 
 
-def _footer(rows: Sequence[Row], listed: Sequence[Row], totals: Tally) -> str:
-    if not rows:
+def _footer(found: int, listed: int, totals: Tally) -> str:
+    if not found:
         return "no sessions found; see: warmstart doctor, or try: warmstart demo"
-    shown = f" (the {len(listed):,} newest are shown, --all shows every one)"
+    shown = f" (the {listed:,} newest are shown, --all shows every one)"
     return (
-        f"{count(len(rows), 'session')}{shown if len(listed) < len(rows) else ''}, "
+        f"{count(found, 'session')}{shown if listed < found else ''}, "
         f"{count(totals.calls, 'call')}, {count(totals.errors, 'error')} "
         f"({percent(totals.rate)} of {totals.judged:,} judged)"
     )

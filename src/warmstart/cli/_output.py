@@ -1,7 +1,8 @@
 """How every command prints: data on stdout, everything else on stderr.
 
-Colour follows the terminal and ``NO_COLOR``. A table never wraps: on a terminal its cells are cut
-to fit, into a pipe it is as wide as it needs to be, unless ``COLUMNS`` says otherwise.
+Colour follows the terminal and ``NO_COLOR``; rich is loaded for it when something is to be drawn.
+A table never wraps: on a terminal its cells are cut to fit, into a pipe it is as wide as it needs
+to be, unless ``COLUMNS`` says otherwise.
 """
 
 from __future__ import annotations
@@ -10,19 +11,17 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
-
-from rich.console import Console
-from rich.text import Text
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from warmstart.cli._text import clean
 from warmstart.export.jsonl import encode_json
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
     from warmstart.sources import ReadLog
 
-PIPE_WIDTH = 120
 MIN_WIDTH = 8
 MIN_LAST_WIDTH = 12
 GAP = "  "
@@ -31,22 +30,14 @@ PATIENCE_SECONDS = 1.0
 _Item = TypeVar("_Item")
 
 
-class _Console(Console):
-    """Leaves a closed pipe to the command, which knows the exit code for it."""
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
-
-
 def open_console(*, stderr: bool = False) -> Console:
     """A console that never interprets what it prints."""
-    stream = sys.stderr if stderr else sys.stdout
-    wide = None if stream.isatty() or os.environ.get("COLUMNS") else PIPE_WIDTH
-    return _Console(file=stream, width=wide, markup=False, highlight=False, emoji=False)
+    from warmstart.cli._console import make_console  # noqa: PLC0415 - rich, only if needed
+
+    return make_console(stderr=stderr)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class Column(NamedTuple):
     """A column of a table; the last one takes the room that is left.
 
     Only a column with a ``max_width`` is ever cut.
@@ -65,6 +56,8 @@ def print_table(
 
     Returns the width each column got.
     """
+    from rich.text import Text  # noqa: PLC0415 - rich, only if needed
+
     widths = [
         max([len(column.name), *(row[index].cell_len for row in rows)])
         for index, column in enumerate(columns)
@@ -123,7 +116,8 @@ def write_bytes(data: bytes) -> None:
 def note(text: str, *, quiet: bool = False) -> None:
     """A line for the person, on stderr."""
     if not quiet:
-        open_console(stderr=True).print(Text(clean(text)), soft_wrap=True)
+        sys.stderr.write(clean(text) + "\n")
+        sys.stderr.flush()
 
 
 def report_skips(log: ReadLog, *, quiet: bool = False) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from warmstart.cli._output import list_skips, note, open_console, print_json, report_skips
 from warmstart.cli._profile_corpus import print_corpus
@@ -22,6 +22,7 @@ from warmstart.profile.rules import Rules
 from warmstart.sources import ReadLog
 from warmstart.workspace import Workspace
 from warmstart.workspace.profiling import load_settings, profile_corpus, profile_one, write_page
+from warmstart.workspace.redaction import open_redactor, redact_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 SCHEMA_VERSION = 1
+_Profile = TypeVar("_Profile")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +54,7 @@ def run_corpus(
             workspace, selection, log, rules=rules, edges=edges, on_progress=on_progress
         )
     if output.page is not None:
-        page = build_corpus_page(profile)
+        page = build_corpus_page(_for_others(workspace, profile))
         write_page(workspace, output.page, page, overwrite=output.force)
     _print(profile, print_corpus, log, output)
     if not profile.totals.get("sessions"):
@@ -66,9 +68,15 @@ def run_session(
     log = ReadLog()
     profile = profile_one(workspace, wanted, selection, log, rules=rules)
     if output.page is not None:
-        page = build_session_page(profile)
+        page = build_session_page(_for_others(workspace, profile))
         write_page(workspace, output.page, page, overwrite=output.force)
     _print(profile, print_session_profile, log, output)
+
+
+def _for_others(workspace: Workspace, profile: _Profile) -> _Profile:
+    """A page is made to be sent: no secret, home folder or user name in its titles and names."""
+    redacted: _Profile = redact_texts(profile, open_redactor(workspace, pii=True))
+    return redacted
 
 
 def _print(

@@ -8,28 +8,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from warmstart.cli._output import Column, note, print_json
+from warmstart.cli._table import Cell, print_cells
 from warmstart.cli._text import clean, count, iso_time, one_line, readable_duration
 from warmstart.home import find_home
-from warmstart.library.opening import open_for_reading
-from warmstart.stats.proportion import wilson
-
-if TYPE_CHECKING:
-    from rich.text import Text
-
-    from warmstart.library import Listed
+from warmstart.library.catalogue import open_catalogue
+from warmstart.library.listed import Listed
 
 SCHEMA_VERSION = 1
 STYLES = {"approved": "green", "quarantined": "yellow", "retired": "dim", "draft": ""}
+VERDICTS = {"better": "green", "worse": "red", "invalid": "red"}
 
 
 def print_list(
     store: str | None, states: Sequence[str], task_type: str | None, *, as_json: bool
 ) -> None:
     """The current version of every template."""
-    with open_for_reading(find_home(), store) as library:
-        rows = library.list()
+    with open_catalogue(find_home(), store) as catalogue:
+        rows = catalogue.list()
     rows = [
         row
         for row in rows
@@ -41,15 +39,15 @@ def print_list(
 
 def print_versions(store: str | None, name: str, *, as_json: bool) -> None:
     """Every version of one template."""
-    with open_for_reading(find_home(), store) as library:
-        rows = library.versions(name)
+    with open_catalogue(find_home(), store) as catalogue:
+        rows = catalogue.versions(name)
     _print(rows, as_json=as_json, with_current=True)
 
 
 def row_json(row: Listed) -> dict[str, Any]:
     """A row for machines."""
     settled = row.record.successes + row.record.failures
-    interval = wilson(row.record.successes, settled) if settled else None
+    interval = _interval(row)
     return {
         "name": row.name,
         "version": row.version,
@@ -66,21 +64,29 @@ def row_json(row: Listed) -> dict[str, Any]:
         "successes": row.record.successes,
         "success_rate": row.record.successes / settled if settled else None,
         "success_interval": list(interval) if interval else None,
+        "verdict": row.verdict or None,
     }
 
 
 def say_success(row: Listed) -> str:
     """The rate with its interval, as people read it."""
+    interval = _interval(row)
+    if interval is None:
+        return "-"
+    rate = row.record.successes / (row.record.successes + row.record.failures)
+    return f"{rate:.0%} ({interval[0]:.0%}-{interval[1]:.0%})"
+
+
+def _interval(row: Listed) -> tuple[float, float] | None:
     settled = row.record.successes + row.record.failures
     if not settled:
-        return "-"
-    low, high = wilson(row.record.successes, settled)
-    return f"{row.record.successes / settled:.0%} ({low:.0%}-{high:.0%})"
+        return None
+    from warmstart.stats.proportion import wilson  # noqa: PLC0415 - only where sessions settled
+
+    return wilson(row.record.successes, settled)
 
 
 def _print(rows: Sequence[Listed], *, as_json: bool, with_current: bool = False) -> None:
-    from warmstart.cli._output import note, print_json  # noqa: PLC0415 - rich, only if needed
-
     if as_json:
         print_json({"schema_version": SCHEMA_VERSION, "templates": [row_json(row) for row in rows]})
         return
@@ -94,12 +100,6 @@ def _print(rows: Sequence[Listed], *, as_json: bool, with_current: bool = False)
 
 
 def _print_rows(rows: Sequence[Listed], *, with_current: bool) -> None:
-    from warmstart.cli._output import (  # noqa: PLC0415 - rich, only if needed
-        Column,
-        open_console,
-        print_table,
-    )
-
     columns = [
         Column(name="NAME", style="cyan", max_width=40),
         Column(name="VER", right=True),
@@ -108,32 +108,31 @@ def _print_rows(rows: Sequence[Listed], *, with_current: bool) -> None:
         Column(name="TOKENS", right=True),
         Column(name="USES", right=True),
         Column(name="SUCCESS", right=True),
+        Column(name="VERDICT"),
         Column(name="STATE"),
         Column(name="AGE", right=True),
         Column(name="DESCRIPTION"),
     ]
-    cells = [_cells(row, with_current=with_current) for row in rows]
-    print_table(open_console(), columns, cells)
+    print_cells(columns, [_cells(row, with_current=with_current) for row in rows])
 
 
-def _cells(row: Listed, *, with_current: bool) -> list[Text]:
-    from rich.text import Text  # noqa: PLC0415 - rich, only if needed
-
+def _cells(row: Listed, *, with_current: bool) -> list[Cell]:
     summary = row.summary
     mark = "*" if with_current and row.current else ""
     newer = "+" if row.newest > row.version and not with_current else ""
     state = f"{row.state}{' !' if summary.get('flags') else ''}"
     return [
-        Text(clean(row.name)),
-        Text(f"{mark}{row.version}{newer}"),
-        Text(one_line(str(summary.get("task_type", "-")))),
-        Text(f"{summary.get('examples', 0):,}"),
-        Text(f"{summary.get('tokens', 0):,}"),
-        Text(f"{row.record.uses:,}"),
-        Text(say_success(row)),
-        Text(state, style=STYLES.get(row.state, "")),
-        Text(_age(row.created_at)),
-        Text(one_line(row.reason if row.state == "retired" else summary.get("description", ""))),
+        Cell(clean(row.name)),
+        Cell(f"{mark}{row.version}{newer}"),
+        Cell(one_line(str(summary.get("task_type", "-")))),
+        Cell(f"{summary.get('examples', 0):,}"),
+        Cell(f"{summary.get('tokens', 0):,}"),
+        Cell(f"{row.record.uses:,}"),
+        Cell(say_success(row)),
+        Cell(one_line(row.verdict) or "-", style=VERDICTS.get(row.verdict.partition(" ")[0], "")),
+        Cell(state, style=STYLES.get(row.state, "")),
+        Cell(_age(row.created_at)),
+        Cell(one_line(row.reason if row.state == "retired" else summary.get("description", ""))),
     ]
 
 

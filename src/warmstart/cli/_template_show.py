@@ -178,11 +178,11 @@ def _print_section(console: Console, section: Section, style: str = "bold") -> N
 
 
 def _record(library: Library, listed: Listed) -> list[str]:
-    if not listed.record.uses:
-        return ["not used yet"]
     settled = listed.record.successes + listed.record.failures
     used = count(listed.record.uses, "time")
-    lines = [f"used {used}, {settled:,} settled, success {say_success(listed)}"]
+    lines = ["not used yet"]
+    if listed.record.uses:
+        lines = [f"used {used}, {settled:,} settled, success {say_success(listed)}"]
     if library.db is not None:
         lines += [
             f"{row.model or 'unknown model'}, {row.arm}: {row.uses:,} sessions,"

@@ -11,13 +11,12 @@ import os
 import sys
 import time
 import uuid
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from rich.text import Text
-
-from warmstart.cli._output import Column, note, open_console, print_json, print_table, write_bytes
+from warmstart.cli._output import Column, note, print_json, write_bytes
+from warmstart.cli._table import Cell, print_cells
 from warmstart.cli._text import clean, count
 from warmstart.errors import UsageError
 from warmstart.warm.render import Rendered
@@ -30,8 +29,7 @@ from warmstart.workspace.warming import Occasion, Prepared, load_config, prepare
 SCHEMA_VERSION = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class Wish(NamedTuple):
     """The options of the command."""
 
     message: str
@@ -140,23 +138,22 @@ def _sentence(prepared: Prepared) -> str:
 
 
 def _explain(prepared: Prepared) -> None:
-    console = open_console()
     ranking = prepared.choice.ranking
     if ranking:
         names = ("FIT", "FRESH", "SUCCESS", "DRAW", "USES", "VALUE", "SCORE")
         columns = [Column(name="TEMPLATE", max_width=40, style="cyan")]
         columns += [Column(name=name, right=True) for name in names]
         columns.append(Column(name="NOTE"))
-        print_table(console, columns, [_cells(one) for one in ranking])
+        print_cells(columns, [_cells(one) for one in ranking])
     for title, parts in (("in", prepared.warmup.parts), ("out", prepared.warmup.left_out)):
         for part in parts:
-            console.print(Text(f"{title:<4}{clean(part)}"), soft_wrap=True)
+            sys.stdout.write(f"{title:<4}{clean(part)}\n")
 
 
-def _cells(one: Ranked) -> list[Text]:
+def _cells(one: Ranked) -> list[Cell]:
     numbers = (f"{one.fit:.2f}", f"{one.freshness:.0%}", f"{one.mean:.2f}", f"{one.draw:.2f}")
     cells = [clean(one.name), *numbers, f"{one.uses:,}", f"{one.value:.2f}", f"{one.score:.2f}"]
-    return [Text(cell) for cell in (*cells, clean(one.note))]
+    return [Cell(cell) for cell in (*cells, clean(one.note))]
 
 
 def _to_json(prepared: Prepared, rendered: Rendered, form: str) -> dict[str, Any]:

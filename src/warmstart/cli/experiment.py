@@ -11,10 +11,11 @@ from typing import Any
 
 import click
 
+from warmstart.cli._experiment_options import METRICS, plan_options, runner_options
+
 _JSON = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
 _QUIET = click.option("--quiet", "-q", is_flag=True, help="Say nothing on stderr but errors.")
 _NAME = click.argument("name")
-METRICS = ["error_rate", "success", "turns", "tokens", "seconds"]
 
 
 @click.group()
@@ -28,56 +29,19 @@ def experiment() -> None:
 
 @experiment.command("new")
 @_NAME
-@click.option("--tasks", "tasks_file", type=click.Path(dir_okay=False, path_type=Path),
-              metavar="FILE", help="Tasks, one JSON object per line.")  # fmt: skip
-@click.option("--split", default="test", show_default=True, metavar="NAME",
-              help="Only tasks of this split; all for every one.")  # fmt: skip
+@plan_options
 @click.option("--arms", required=True, metavar="LIST",
               help="cold,warm:TEMPLATE[,warm:OTHER,token-matched,placebo[:TEMPLATE]].")  # fmt: skip
-@click.option("--trials", type=click.IntRange(min=1), default=3, show_default=True, metavar="N",
-              help="Repetitions of each task in each arm.")  # fmt: skip
-@click.option("--metric", type=click.Choice(METRICS), default="error_rate", show_default=True,
-              help="What the verdict is about.")  # fmt: skip
-@click.option("--direction", type=click.Choice(["lower", "higher"]),
-              help="Which way is better; else what is usual for the metric.")  # fmt: skip
-@click.option("--margin", type=click.FloatRange(min=0), metavar="X",
-              help="Smallest difference that matters: 0.02 is 2 points.")  # fmt: skip
 @click.option("--control", metavar="ARM", help="What the others are compared with; else cold.")
 @click.option("--rule", type=click.Choice(["fixed", "obf", "e-process", "hybrid"]),
               default="fixed", show_default=True, help="When it may be decided.")  # fmt: skip
 @click.option("--looks", type=click.IntRange(2, 20), default=5, show_default=True, metavar="N",
               help="Planned looks of the rule obf.")  # fmt: skip
-@click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05,
-              show_default=True, metavar="X", help="Accepted risk of a false claim.")  # fmt: skip
-@click.option("--seed", type=int, default=1, show_default=True, metavar="N",
-              help="Order of trials and sampling.")  # fmt: skip
 @click.option("--budget", type=click.IntRange(min=1), default=2000, show_default=True,
               metavar="TOKENS", help="Most tokens a warm-up may have.")  # fmt: skip
-@click.option("--preamble", metavar="TEXT", help="System text that all arms share.")
-@click.option("--endpoint", "url", metavar="URL", help="Address of the model.")
-@click.option("--model", default="", metavar="NAME", help="The model's name.")
-@click.option("--api", type=click.Choice(["openai", "anthropic"]), default="openai",
-              show_default=True, help="What the endpoint speaks.")  # fmt: skip
-@click.option("--protocol", type=click.Choice(["native", "json"]), default="native",
-              show_default=True, help="Tool calls, or JSON for small models.")  # fmt: skip
-@click.option("--key-env", "key_variable", default="", metavar="VARIABLE",
-              help="Environment variable that holds the key; only its name is kept.")  # fmt: skip
-@click.option("--temperature", type=float, metavar="X", help="Else the endpoint's own.")
-@click.option("--max-tokens", type=click.IntRange(min=1), default=1024, show_default=True,
-              metavar="N", help="Of one answer.")  # fmt: skip
-@click.option("--max-turns", type=click.IntRange(min=1), default=12, show_default=True,
-              metavar="N", help="Answers before a trial is given up.")  # fmt: skip
-@click.option("--request-timeout", type=click.FloatRange(0, min_open=True), default=120.0,
-              show_default=True, metavar="SECONDS")  # fmt: skip
-@click.option("--trial-timeout", type=click.FloatRange(0, min_open=True), default=600.0,
-              show_default=True, metavar="SECONDS")  # fmt: skip
-@click.option("--retries", type=click.IntRange(min=0), default=5, show_default=True, metavar="N",
-              help="After 429, 5xx and lost connections.")  # fmt: skip
-@click.option("--prices", metavar="IN,OUT", help="Dollars per million tokens: 3,15.")
-@click.option("--command", metavar="LINE",
-              help="Run this agent: words with {prompt}, {workdir}, {start} ...")  # fmt: skip
 @click.option("--observed", metavar="live|FILE",
               help="Judge sessions already recorded: live starts, or labels.")  # fmt: skip
+@runner_options
 @_JSON
 @_QUIET
 def new_experiment(*, as_json: bool, quiet: bool, **wanted: Any) -> None:
@@ -89,6 +53,58 @@ def new_experiment(*, as_json: bool, quiet: bool, **wanted: Any) -> None:
     from warmstart.cli._experiment import create  # noqa: PLC0415 - keeps --help light
 
     create(wanted, as_json=as_json, quiet=quiet)
+
+
+@experiment.command("ablate")
+@_NAME
+@click.option("--template", required=True, metavar="NAME", help="The template to take apart.")
+@click.option("--without", default="guidance,examples,recoveries,markers", show_default=True,
+              metavar="LIST", help="Parts to leave out, one arm each.")  # fmt: skip
+@click.option("--examples", default="", metavar="LIST",
+              help="Numbers of examples, as 1,2,4; else what fits the template.")  # fmt: skip
+@click.option("--budgets", default="", metavar="LIST",
+              help="Tokens, as 300,600; else a quarter and half of the full one.")  # fmt: skip
+@click.option("--budget", type=click.IntRange(min=1), default=2000, show_default=True,
+              metavar="TOKENS", help="Of the full warm-up.")  # fmt: skip
+@click.option("--cold/--no-cold", default=True, show_default=True, help="Also try no warm-up.")
+@plan_options
+@runner_options
+@_JSON
+@_QUIET
+def plan_ablation(*, as_json: bool, quiet: bool, **wanted: Any) -> None:
+    """Plan how small a template may be: parts left out, fewer examples, smaller budgets.
+
+    The full warm-up is the control. The report names the smallest arm that is not inferior to it
+    by the margin. Run it and read it like any experiment.
+    """
+    from warmstart.cli._experiment_shorter import ablate  # noqa: PLC0415 - keeps --help light
+
+    ablate(wanted, as_json=as_json, quiet=quiet)
+
+
+@experiment.command("compaction")
+@_NAME
+@click.option("--template", default="", metavar="NAME", help="The template to shorten.")
+@click.option("--session", default="", metavar="ID", help="Or one session, made into a template.")
+@click.option("--strategies", default="head-tail,examples-only,guidance-only,short-results",
+              show_default=True, metavar="LIST",
+              help="One arm each; summary lets the model write one.")  # fmt: skip
+@click.option("--budget", type=click.IntRange(min=1), default=8000, show_default=True,
+              metavar="TOKENS", help="Of the whole warm-up.")  # fmt: skip
+@click.option("--cold/--no-cold", default=True, show_default=True, help="Also try no warm-up.")
+@plan_options
+@runner_options
+@_JSON
+@_QUIET
+def plan_compaction(*, as_json: bool, quiet: bool, **wanted: Any) -> None:
+    """Plan a comparison of ways to shorten a template or a session.
+
+    The whole of it is the control; every strategy has to show that it is not inferior by more
+    than the margin. Run it and read it like any experiment.
+    """
+    from warmstart.cli._experiment_shorter import compact  # noqa: PLC0415 - keeps --help light
+
+    compact(wanted, as_json=as_json, quiet=quiet)
 
 
 @experiment.command("run")
@@ -126,12 +142,22 @@ def list_all(*, as_json: bool) -> None:
 
 @experiment.command("report")
 @_NAME
+@click.option("--markdown", metavar="FILE|-", help="Write it as Markdown; - for stdout.")
+@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              help="Write one self-contained page with plots.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 @_JSON
-def show_report(*, name: str, as_json: bool) -> None:
-    """The verdict, with everything it rests on."""
+def show_report(
+    *, name: str, as_json: bool, markdown: str | None, html: Path | None, force: bool
+) -> None:
+    """The verdict, with everything it rests on, whichever way it went.
+
+    Once it is decided it goes into the record of the templates it is about; see: warmstart
+    template list
+    """
     from warmstart.cli._experiment_report import print_report  # noqa: PLC0415 - keeps --help light
 
-    print_report(name, as_json=as_json)
+    print_report(name, as_json=as_json, markdown=markdown, html=html, force=force)
 
 
 @experiment.command("export")

@@ -15,7 +15,6 @@ from typing import NamedTuple, NoReturn
 import click
 
 from warmstart._version import __version__
-from warmstart.cli._text import clean
 from warmstart.errors import WarmstartError
 
 EXIT_INTERRUPTED = 130
@@ -45,6 +44,7 @@ COMMANDS = {
     "sync": Entry("warmstart.cli.sync:sync", "Find out what became of started sessions."),
     "redact": Entry("warmstart.cli.redact:redact", "Take secrets out of a file."),
     "experiment": Entry("warmstart.cli.experiment:experiment", "Prove that a warm start helps."),
+    "bootstrap": Entry("warmstart.cli.bootstrap:bootstrap", "A first template from tasks."),
     "mcp": Entry("warmstart.cli.mcp:mcp", "Serve templates and profiles to an agent over MCP."),
     "install": Entry("warmstart.cli.install:install", "Put warmstart into an agent's settings."),
     "uninstall": Entry("warmstart.cli.install:uninstall", "Take it out of them again."),
@@ -96,6 +96,8 @@ class LazyGroup(click.Group):
 
 
 def _fail(ctx: click.Context, message: str, hint: str | None, code: int) -> NoReturn:
+    from warmstart.cli._text import clean  # noqa: PLC0415 - its patterns are not for --help
+
     click.echo(f"error: {clean(message)}", err=True)
     if hint:
         click.echo(f"hint: {clean(hint)}", err=True)

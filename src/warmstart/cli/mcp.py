@@ -6,7 +6,11 @@ import os
 
 import click
 
+from warmstart.errors import UsageError
+
 TOKEN_VARIABLE = "WARMSTART_MCP_TOKEN"  # noqa: S105 - the variable's name
+MIN_TOKEN_LENGTH = 16
+"""What a page in a browser could try out."""
 
 
 @click.command("mcp")
@@ -27,6 +31,11 @@ def mcp(*, http: bool, port: int) -> None:
         serve_stdio(Workspace.open())
         return
     given = os.environ.get(TOKEN_VARIABLE)
+    if given and len(given) < MIN_TOKEN_LENGTH:
+        raise UsageError(
+            f"the token in {TOKEN_VARIABLE} is shorter than {MIN_TOKEN_LENGTH} characters",
+            hint=f"unset {TOKEN_VARIABLE}: one is made and printed",
+        )
     token = given or make_token()
     click.echo(f"http://{HOST}:{port}{PATH}", err=True)
     shown = f"the one in {TOKEN_VARIABLE}" if given else token

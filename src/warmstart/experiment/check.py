@@ -14,10 +14,13 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from warmstart.model import Request
+from warmstart.redact import redact
 
 MAX_SEEN = 80
+MAX_LOOKED_AT = 4000
 MAX_PATTERN_LENGTH = 2000
 MAX_ANSWER_CHARS = 100_000
+TOO_SLOW = "the pattern of the check took too long"
 
 
 class CheckKind(StrEnum):
@@ -62,6 +65,11 @@ class CommandResult(NamedTuple):
     output: str
 
 
+def search_text(pattern: str, text: str) -> bool:
+    """Whether a pattern is found; nothing here limits how long that takes."""
+    return re.search(pattern, text, re.MULTILINE) is not None
+
+
 class Left(NamedTuple):
     """What a trial left behind."""
 
@@ -72,6 +80,8 @@ class Left(NamedTuple):
     """The text of a file of the sandbox, None where there is none."""
     run: Callable[[str], CommandResult]
     """Run a shell line in the sandbox."""
+    search: Callable[[str, str], bool | None] = search_text
+    """Whether a pattern is found in a text; None where that took too long."""
 
 
 class CheckResult(NamedTuple):
@@ -190,7 +200,7 @@ def _judge_command(check: Check, left: Left) -> str:
     code, output = left.run(check.target)
     if code == check.expected:
         return ""
-    return f"the check command exited {code}: {_short(output[-MAX_SEEN:])}"
+    return f"the check command exited {code}: {_short(output, tail=True)}"
 
 
 def _judge_file(check: Check, left: Left) -> str:
@@ -202,7 +212,13 @@ def _judge_file(check: Check, left: Left) -> str:
         return f"{check.target} is {'there' if exists else 'not there'}"
     if found is None:
         return f"{check.target} is not there"
-    return "" if _holds(check, found) else f"{check.target} holds {_short(found)}"
+    if check.comparison is Comparison.MATCHES:
+        matched = left.search(str(check.expected), found)
+        if matched is None:
+            return TOO_SLOW
+    else:
+        matched = _holds(check, found)
+    return "" if matched else f"{check.target} holds {_short(found)}"
 
 
 def _holds(check: Check, found: str) -> bool:
@@ -211,8 +227,6 @@ def _holds(check: Check, found: str) -> bool:
             return found.strip() == str(check.expected).strip()
         case Comparison.CONTAINS:
             return str(check.expected) in found
-        case Comparison.MATCHES:
-            return re.search(str(check.expected), found, re.MULTILINE) is not None
         case _:
             return _same_json(found, check.expected)
 
@@ -225,9 +239,10 @@ def _same_json(found: str, expected: Any) -> bool:
 
 
 def _judge_answer(check: Check, left: Left) -> str:
-    if re.search(check.pattern, left.answer[:MAX_ANSWER_CHARS], re.MULTILINE):
-        return ""
-    return f"the answer was {_short(left.answer)}"
+    matched = left.search(check.pattern, left.answer[:MAX_ANSWER_CHARS])
+    if matched is None:
+        return TOO_SLOW
+    return "" if matched else f"the answer was {_short(left.answer)}"
 
 
 def _judge_call(check: Check, left: Left) -> str:
@@ -249,6 +264,10 @@ _JUDGES = {
 }
 
 
-def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return repr(flat if len(flat) <= MAX_SEEN else flat[: MAX_SEEN - 1] + "…")
+def _short(text: str, *, tail: bool = False) -> str:
+    """One end of a text, for people; masked before it is cut, as no rule knows half a key."""
+    end = text[-MAX_LOOKED_AT:] if tail else text[:MAX_LOOKED_AT]
+    flat = " ".join(redact(end).text.split())
+    if len(flat) > MAX_SEEN:
+        flat = f"…{flat[1 - MAX_SEEN :]}" if tail else f"{flat[: MAX_SEEN - 1]}…"
+    return repr(flat)

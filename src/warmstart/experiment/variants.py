@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from warmstart.errors import UsageError
 from warmstart.model.template import PatternType, Template
@@ -65,8 +65,10 @@ def _keep_whole(form: Form) -> Form:
 
 
 def _leave_out(part: str) -> Callable[[Form], Form]:
+    nothing: Any = {part: ()}
+
     def shape(form: Form) -> Form:
-        return form._replace(template=replace(form.template, **{part: ()}))
+        return form._replace(template=replace(form.template, **nothing))
 
     return shape
 

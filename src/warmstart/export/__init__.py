@@ -5,21 +5,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
-from warmstart.export.anthropic import export_anthropic
-from warmstart.export.jsonl import encode_line
-from warmstart.export.openai import export_openai
-from warmstart.export.store import export_store
-from warmstart.export.warmstart import export_warmstart
-from warmstart.model import Session
+if TYPE_CHECKING:
+    from warmstart.export.anthropic import export_anthropic
+    from warmstart.export.exporters import EXPORTERS
+    from warmstart.export.jsonl import encode_line
+    from warmstart.export.openai import export_openai
+    from warmstart.export.store import export_store
+    from warmstart.export.warmstart import export_warmstart
+else:
+    from warmstart._lazy import load_on_use
 
-EXPORTERS: dict[str, Callable[[Session], dict[str, Any]]] = {
-    "openai": export_openai,
-    "anthropic": export_anthropic,
-    "warmstart": export_warmstart,
-}
+    __getattr__ = load_on_use(
+        __name__,
+        {
+            "anthropic": ("export_anthropic",),
+            "exporters": ("EXPORTERS",),
+            "jsonl": ("encode_line",),
+            "openai": ("export_openai",),
+            "store": ("export_store",),
+            "warmstart": ("export_warmstart",),
+        },
+    )
 
 __all__ = [
     "EXPORTERS",

@@ -1,7 +1,7 @@
 """Numbers that say whether two calls are alike: stable between runs, machines and versions.
 
-Python's own ``hash`` is salted per process. Two checksums side by side make 64 bits; they are
-looked at within one tool only, and nobody gains by forging one.
+Python's own ``hash`` is salted per process. A checksum and a length make 64 bits; they are looked
+at within one tool only, and nobody gains by forging one.
 """
 
 from __future__ import annotations
@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
-from zlib import adler32, crc32
+from zlib import crc32
 
 import orjson
 
 from warmstart.sources.fields import dump
 
-_SIGN = 1 << 63
+SIGN = 1 << 63
 """Taken off, because SQLite's integers have a sign."""
-_SORTED = orjson.OPT_SORT_KEYS
+LENGTH_MASK = 0xFFFF_FFFF
+SORTED = orjson.OPT_SORT_KEYS
 _KINDS = {
     str: "text", int: "int", float: "float", bool: "bool", list: "list", dict: "object",
     type(None): "null",
@@ -31,10 +32,10 @@ def hash_call(tool: str, arguments: Mapping[str, Any], raw: str | None) -> int:
         data = raw.encode("utf-8", "replace")
     else:
         try:
-            data = _dumps(arguments, option=_SORTED)
+            data = _dumps(arguments, option=SORTED)
         except TypeError:  # too deep, or a number beyond 64 bits
             data = dump(arguments).encode("utf-8", "replace")
-    return (crc32(data, _start(tool)) << 32 | adler32(data)) - _SIGN
+    return (crc32(data, start_hash(tool)) << 32 | len(data) & LENGTH_MASK) - SIGN
 
 
 def hash_shape(tool: str, arguments: Mapping[str, Any]) -> int:
@@ -43,7 +44,8 @@ def hash_shape(tool: str, arguments: Mapping[str, Any]) -> int:
 
 
 @lru_cache(maxsize=4096)
-def _start(tool: str) -> int:
+def start_hash(tool: str) -> int:
+    """What every hash of a tool's calls begins with."""
     return crc32(tool.encode("utf-8", "replace"))
 
 
@@ -53,4 +55,4 @@ def _hash_shape(tool: str, names: tuple[str, ...], types: tuple[type, ...]) -> i
         (name, _KINDS.get(kind, "other")) for name, kind in zip(names, types, strict=True)
     )
     data = repr(kinds).encode("utf-8", "replace")
-    return (crc32(data, _start(tool)) << 32 | adler32(data)) - _SIGN
+    return (crc32(data, start_hash(tool)) << 32 | len(data) & LENGTH_MASK) - SIGN

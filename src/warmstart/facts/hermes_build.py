@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from warmstart.errors import SourceError
+from warmstart.facts.asking import Tool
 from warmstart.facts.derive import derive_facts
 from warmstart.facts.hermes_book import Extent, SessionKey, as_row, measure_sessions, parent_of
 from warmstart.facts.hermes_lane import OutOfOrder, Unusual, Walk, plain_rows_query, read_times
@@ -46,6 +47,7 @@ class Builder:
         self._open = ExitStack()
         self._connection: sqlite3.Connection | None = None
         self._query = ""
+        self._tools: dict[str, Tool] = {}
 
     def __enter__(self) -> Self:
         self._connection = connection = open_plainly(self._open, self._path)
@@ -83,7 +85,7 @@ class Builder:
         """The session's rows; sorted only where the index does not give them in order already."""
         connection = self._get_connection()
         for query in (self._query, f"{self._query} ORDER BY id"):
-            walk = Walk(offset=offset)
+            walk = Walk(offset=offset, tools=self._tools)
             with closing(connection.execute(query, (key,))) as cursor:
                 try:
                     walk.take(cursor)

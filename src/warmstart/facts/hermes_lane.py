@@ -9,21 +9,23 @@ for what the reader reads.
 from __future__ import annotations
 
 import sqlite3
+from bisect import bisect_left
 from collections.abc import Iterable
 from typing import Any
+from zlib import crc32
 
 import orjson
 
+from warmstart.facts.asking import Tool
 from warmstart.facts.derive import OPENING_CHARS
-from warmstart.facts.hashes import hash_call, hash_shape
+from warmstart.facts.hashes import SIGN, SORTED, hash_call
 from warmstart.facts.markers import MarkerCounter
 from warmstart.facts.packing import Calls
-from warmstart.facts.quick import find_verdict
 from warmstart.facts.verdicts import encode_verdict
 from warmstart.facts.voice import VoiceCounter
 from warmstart.model import Request, Result
 from warmstart.outcome import judge
-from warmstart.outcome.tools import kind_of
+from warmstart.outcome.tools import command_of
 from warmstart.sources.fields import parse_time
 from warmstart.sources.readers._hermes_rows import (
     INJECTED_PREFIXES,
@@ -47,14 +49,18 @@ _PLAIN_VALUES = {
     " AND effect_disposition NOT IN ('', 'none', 'unknown')",
 }
 """Columns by which a row is more than a live message, and when."""
-START_CHARS = 64
-_MARK_CHARS = max(map(len, _SUMMARIES))
-CONTENT = (
-    f"CASE WHEN content IS NULL THEN '' WHEN role = 'assistant' AND typeof(content) = 'text'"
-    f" THEN substr(content, 1, {START_CHARS}) ELSE content END"
-)
+_OPENINGS = frozenset(
+    "[ \t\n\r\v\f\x00\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000"
+).union(map(chr, range(0x2000, 0x200B)))
+"""How a text begins that may be encoded, or be one of Hermes' own behind white space."""
+_LOW = "\x1f"
+"""Above every text that is empty or encoded."""
 _UNANSWERED = encode_verdict(judge(Request(tool=""), None))
 _loads = orjson.loads
+_dumps = orjson.dumps
+_crc32 = crc32
+_Asked = tuple[int, Tool, dict[str, Any], str | None]
+"""The number of a call, its tool, its arguments, and their text where that is no JSON."""
 
 
 class Unusual(Exception):  # noqa: N818 - no error: the reader takes over
@@ -77,15 +83,13 @@ def plain_rows_query(connection: sqlite3.Connection) -> str:
     have = list_columns(connection, "messages")
     wanted = ("id", "role", "content", "tool_call_id", "tool_calls")
     columns = ", ".join(name if name in have else f"NULL AS {name}" for name in wanted)
-    # Of what the agent says, only the beginning may matter: it tells a summary.
-    columns = columns.replace("content", CONTENT, 1)
     return f"SELECT {columns}, {odd_test(connection)} FROM messages WHERE session_id = ?"
 
 
 class Walk:
     """One session's rows, taken in the order of their ids."""
 
-    def __init__(self, *, offset: int) -> None:
+    def __init__(self, *, offset: int, tools: dict[str, Tool] | None = None) -> None:
         self.calls = Calls()
         self.voice = VoiceCounter()
         self.markers = MarkerCounter()
@@ -99,10 +103,11 @@ class Walk:
         """The text of the first message, where it is the user's own."""
         self._offset = offset
         self._turns = 0
-        self._batch = 0
-        self._asked: list[tuple[str, dict[str, Any], str | None] | None] = []
-        self._batches: list[int] = []
-        self._waiting: dict[str, int | list[list[int]]] = {}
+        self._tools: dict[str, Tool] = {} if tools is None else tools
+        self._asking: list[int] = []
+        """Which messages ask for something."""
+        self._asked: list[tuple[int, int, int, int, int]] = []
+        self._waiting: dict[str, _Asked | list[list[_Asked]]] = {}
 
     def take(self, rows: Iterable[tuple[Any, ...]]) -> None:
         """Every row.
@@ -110,134 +115,161 @@ class Walk:
         Raises:
             Unusual: one of them is not plain.
         """
-        last = -1
-        chars = 0
-        answer, ask, hear = self._answer, self._ask, self._hear
+        last, chars, size = -1, 0, self._offset
+        waiting, verdicts = self._waiting, self.calls.verdicts
         for row_id, role, content, call_id, tool_calls, odd in rows:
-            if odd or content.__class__ is not str or content[:1] in _ENCODED:
-                raise Unusual
-            if row_id <= last:
-                raise OutOfOrder
+            if odd or row_id <= last:
+                raise _refuse(odd)
             last = row_id
             if role == "tool":
-                answer(call_id, content)
-                chars += len(content)
+                asked, text = waiting.pop(call_id, None), content
+                if asked.__class__ is not tuple or text.__class__ is not str:
+                    asked, text = self._find_asked(asked, call_id, text)
+                chars += len(text)
+                if asked is not None:
+                    verdicts[asked[0]] = _settle(asked, text)
             elif role == "assistant":
-                chars += ask(content, tool_calls)
+                chars += self._ask(content, tool_calls, size)
             else:
-                hear(role, content)
-                chars += len(content)
-            self.size += 1
-        self.chars, self.last_id = chars, max(last, 0)
+                chars += self._hear(role, content, size)
+            size += 1
+        self.size, self.chars, self.last_id = size, chars, max(last, 0)
+        self.calls.add_rows(self._asked)
 
-    def _hear(self, role: Any, text: str) -> None:
-        self._batch += 1
-        if role == "system":
-            return
-        if role != "user":
+    def _hear(self, role: Any, text: Any, size: int) -> int:
+        """A message of the user or the system; returns how long it is."""
+        text = "" if text is None else text
+        if text.__class__ is not str or text[:1] in _ENCODED or role not in ("user", "system"):
             raise Unusual
-        if _may_be_marked(text):
-            head = text.lstrip()
-            if head.startswith(_SUMMARIES):
-                raise Unusual
-            if head.startswith(INJECTED_PREFIXES):
-                return
+        if role == "user" and not (text[:1] in _OPENINGS and _is_injected(text)):
+            self._add_turn(text, size)
+        return len(text)
+
+    def _add_turn(self, text: str, size: int) -> None:
         self._turns += 1
         self.voice.add(text)
-        if self.size == self._offset:
+        if size == self._offset:
             self.first_turn = text
         if not self.opening and text and not text.isspace():
             self.opening = text[:OPENING_CHARS]
 
-    def _ask(self, text: str, tool_calls: Any) -> int:
+    def _ask(self, text: Any, tool_calls: Any, size: int) -> int:
         """An answer of the agent, with its calls; returns how long their text is."""
-        if _may_be_marked(text):
-            head = text.lstrip()
-            if head.startswith(_SUMMARIES) or (
-                len(head) < _MARK_CHARS and len(text) >= START_CHARS
-            ):
-                raise Unusual
-        if tool_calls.__class__ is not str:
-            if tool_calls is not None:
-                raise Unusual
-            self._batch += 1
+        if text:
+            _require_plain(text)
+        if tool_calls is None:
             return 0
-        for request in self._read_requests(tool_calls):
-            self._add_call(request)
-        return len(tool_calls)
-
-    def _read_requests(self, tool_calls: str) -> list[Any]:
         try:
             requests = _loads(tool_calls or "[]")
-        except orjson.JSONDecodeError:
+            for request in requests:
+                function = request["function"]
+                self._add_call(request["id"], function["name"], function["arguments"], size)
+        except (orjson.JSONDecodeError, KeyError, TypeError):
             raise Unusual from None
-        if requests.__class__ is not list:
+        if requests.__class__ is not list or tool_calls.__class__ is not str:
             raise Unusual
-        if not requests:
-            self._batch += 1
-        return requests
+        if requests:
+            self._asking.append(size)
+        return len(tool_calls)
 
-    def _add_call(self, request: Any) -> None:
+    def _add_call(self, call_id: Any, name: Any, given: Any, size: int) -> None:
+        tool = self._tools.get(name) or self._add_tool(name)
+        raw = None
         try:
-            function = request["function"]
-            call_id, tool, given = request["id"], function["name"], function["arguments"]
-        except (KeyError, TypeError):
-            raise Unusual from None
-        if call_id.__class__ is not str or tool.__class__ is not str or not call_id or not tool:
-            raise Unusual
-        arguments, raw = _read_arguments(given)
-        calls = self.calls
-        index = len(calls.messages)
-        calls.messages.append(self.size)
-        calls.turns.append(self._turns)
-        names = calls.names
-        calls.tools.append(names.setdefault(tool, len(names)))
-        calls.verdicts.append(_UNANSWERED)
-        calls.sames.append(hash_call(tool, arguments, raw))
-        calls.shapes.append(hash_shape(tool, arguments))
-        self.markers.add(tool, arguments)
-        self._asked.append((tool, arguments, raw))
-        self._batches.append(self._batch)
-        if self._waiting.setdefault(call_id, index) != index:
-            self._wait_again(call_id, index)
-
-    def _wait_again(self, call_id: str, index: int) -> None:
-        """A call whose id an open one has: results go to the latest batch, in its order."""
-        waiting = self._waiting[call_id]
-        groups = [[waiting]] if isinstance(waiting, int) else waiting
-        self._waiting[call_id] = groups
-        if self._batches[groups[-1][0]] == self._batch:
-            groups[-1].append(index)
+            arguments = _loads(given)
+            data = _dumps(arguments, None, SORTED)
+            key = (*arguments, *map(type, arguments.values()))
+        except (orjson.JSONDecodeError, TypeError, AttributeError):
+            arguments, raw, same, key = _read_oddly(name, given)
         else:
-            groups.append([index])
-
-    def _answer(self, call_id: Any, text: str) -> None:
-        self._batch += 1
+            same = (_crc32(data, tool.start) << 32 | len(data)) - SIGN
+        shape, files, urls = tool.shapes.get(key) or tool.add_shape(key, arguments)
+        if tool.is_shell:
+            self.markers.lines.append(command_of(arguments))
+        elif files or urls:
+            self.markers.add_values(arguments, files, urls)
+        rows, names = self._asked, self.calls.names
+        asked = (len(rows), tool, arguments, raw)
+        rows.append((size, self._turns, names.setdefault(name, len(names)), same, shape))
+        self.calls.verdicts.append(_UNANSWERED)
         if call_id.__class__ is not str or not call_id:
             raise Unusual
-        index = self._waiting.pop(call_id, None)
-        if index is None:
-            return
-        if index.__class__ is list:
-            index = self._take_latest(call_id, index)
-        asked = self._asked[index]  # type: ignore[index] # a list was just resolved
-        if asked is None:
-            raise Unusual
-        tool, arguments, raw = asked
-        self._asked[index] = None  # type: ignore[index] # same
-        code = find_verdict(kind_of(tool), tool, arguments, text)
-        if code is None:
-            request = Request(tool=tool, id=call_id, arguments=arguments, raw=raw)
-            code = encode_verdict(judge(request, Result(text=text, call_id=call_id), ORIGIN))
-        self.calls.verdicts[index] = code  # type: ignore[index] # same
+        if self._waiting.setdefault(call_id, asked) is not asked:
+            self._wait_again(call_id, asked)
 
-    def _take_latest(self, call_id: str, groups: Any) -> int:
-        index = int(groups[-1].pop(0))
-        if not groups[-1]:
-            groups.pop()
-        if groups:
-            self._waiting[call_id] = groups
-        return index
+    def _add_tool(self, name: Any) -> Tool:
+        if name.__class__ is not str or not name:
+            raise Unusual
+        tool = self._tools[name] = Tool(name)
+        return tool
+
+    def _wait_again(self, call_id: str, asked: _Asked) -> None:
+        """A call whose id an open one has: results go to the latest batch, in its order."""
+        waiting = self._waiting[call_id]
+        groups = [[waiting]] if isinstance(waiting, tuple) else waiting
+        self._waiting[call_id] = groups
+        if self._batch_of(groups[-1][0]) == self._batch_of(asked):
+            groups[-1].append(asked)
+        else:
+            groups.append([asked])
+
+    def _batch_of(self, asked: _Asked) -> int:
+        """How many messages that ask for nothing stand before the one that asked this."""
+        message = self._asked[asked[0]][0]
+        return message - bisect_left(self._asking, message)
+
+    def _find_asked(
+        self, asked: _Asked | list[list[_Asked]] | None, call_id: Any, content: Any
+    ) -> tuple[_Asked | None, str]:
+        """What a result answers, where that is not simply the one call with its id."""
+        text = "" if content is None else content
+        if call_id.__class__ is not str or not call_id or text.__class__ is not str:
+            raise Unusual
+        if text[:1] in _ENCODED:
+            raise Unusual
+        if not isinstance(asked, list):
+            return asked, text
+        first = asked[-1].pop(0)
+        if not asked[-1]:
+            asked.pop()
+        if asked:
+            self._waiting[call_id] = asked
+        return first, text
+
+
+def _refuse(odd: object) -> Unusual:
+    """Why a row is not taken."""
+    return Unusual() if odd else OutOfOrder()
+
+
+def _is_injected(text: str) -> bool:
+    """Whether Hermes wrote a message in the user's name; a summary is not for this lane."""
+    head = text.lstrip()
+    if head.startswith(_SUMMARIES):
+        raise Unusual
+    return head.startswith(INJECTED_PREFIXES)
+
+
+def _settle(asked: _Asked, text: str) -> int:
+    """The verdict on a call; the judge's where there is no quick one."""
+    _, tool, arguments, raw = asked
+    if text >= _LOW:
+        code = tool.find(tool.name, arguments, text)
+        if code is not None:
+            return code
+    elif text[:1] in _ENCODED:
+        raise Unusual
+    request = Request(tool=tool.name, arguments=arguments, raw=raw)
+    return encode_verdict(judge(request, Result(text=text), ORIGIN))
+
+
+def _require_plain(text: Any) -> None:
+    """Raise ``Unusual`` where what the agent said is encoded, or a summary."""
+    if text.__class__ is not str:
+        raise Unusual
+    opening = text[:1]
+    if opening in _OPENINGS and (opening in _ENCODED or text.lstrip().startswith(_SUMMARIES)):
+        raise Unusual
 
 
 def read_times(connection: sqlite3.Connection, key: str) -> list[float]:
@@ -250,10 +282,11 @@ def read_times(connection: sqlite3.Connection, key: str) -> list[float]:
     return [time for row in rows if (time := parse_time(row[0])) is not None]
 
 
-def _may_be_marked(text: str) -> bool:
-    """Whether a text may begin with one of Hermes' own openings, perhaps behind white space."""
-    first = text[:1]
-    return first == "[" or first.isspace()
+def _read_oddly(name: str, given: Any) -> tuple[dict[str, Any], str | None, int, tuple[Any, ...]]:
+    """Arguments that are no JSON text of an object: they, their text, hash and shape's key."""
+    arguments, raw = _read_arguments(given)
+    key = (*arguments, *map(type, arguments.values()))
+    return arguments, raw, hash_call(name, arguments, raw), key
 
 
 def _read_arguments(given: Any) -> tuple[dict[str, Any], str | None]:

@@ -7,7 +7,8 @@ about. Commands are reduced to the program and its subcommand, so that ``git log
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -41,44 +42,69 @@ _QUOTES = "'\""
 
 
 class MarkerCounter:
-    """Collects what calls point to."""
+    """Collects what calls point to; counted at the end, which is cheaper than at each call."""
 
-    __slots__ = ("commands", "files", "urls")
+    __slots__ = ("files", "lines", "urls")
 
     def __init__(self) -> None:
-        self.files: dict[str, int] = {}
-        self.urls: dict[str, int] = {}
-        self.commands: dict[str, int] = {}
+        self.files: list[str] = []
+        self.urls: list[str] = []
+        self.lines: list[str] = []
+        """Command lines."""
 
     def add(self, tool: str, arguments: Mapping[str, Any]) -> None:
         """One call."""
         if kind_of(tool) is _SHELL:
-            line = command_of(arguments)
-            name = name_command(line if len(line) <= MAX_LINE_CHARS else line[:MAX_LINE_CHARS])
-            if name:
-                self.commands[name] = self.commands.get(name, 0) + 1
+            self.lines.append(command_of(arguments))
             return
-        if _KEYS.isdisjoint(arguments):
-            return
-        for key in _KEYS.intersection(arguments):
+        files, urls = find_keys(arguments)
+        self.add_values(arguments, files, urls)
+
+    def add_values(
+        self, arguments: Mapping[str, Any], files: tuple[str, ...], urls: tuple[str, ...]
+    ) -> None:
+        """What stands under the names that ``find_keys`` gave."""
+        for key in files:
             value = arguments[key]
             if isinstance(value, str) and 0 < len(value) <= MAX_VALUE_CHARS:
-                seen = self.urls if key in _URL_KEYS or "://" in value else self.files
-                seen[value] = seen.get(value, 0) + 1
+                (self.urls if "://" in value else self.files).append(value)
+        for key in urls:
+            value = arguments[key]
+            if isinstance(value, str) and 0 < len(value) <= MAX_VALUE_CHARS:
+                self.urls.append(value)
 
     def finish(self) -> tuple[Marker, ...]:
         """The most used ones of each kind, most used first."""
         found: list[Marker] = []
-        for kind, seen in (
-            (MarkerKind.FILE, self.files),
-            (MarkerKind.URL, self.urls),
-            (MarkerKind.COMMAND, self.commands),
-        ):
-            if seen:
-                ranked = sorted(seen.items(), key=_rank)[:MAX_PER_KIND]
-                found += [Marker(kind, value, uses) for value, uses in ranked]
+        if self.files:
+            found += _most_used(MarkerKind.FILE, Counter(self.files))
+        if self.urls:
+            found += _most_used(MarkerKind.URL, Counter(self.urls))
+        if self.lines:
+            found += _most_used(MarkerKind.COMMAND, _count_commands(self.lines))
         found.sort(key=_order)
         return tuple(found)
+
+
+def find_keys(arguments: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Which arguments name a file, and which an address."""
+    if _KEYS.isdisjoint(arguments):
+        return (), ()
+    return tuple(_FILE_KEYS.intersection(arguments)), tuple(_URL_KEYS.intersection(arguments))
+
+
+def _count_commands(lines: Iterable[str]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for line, uses in Counter(lines).items():
+        name = name_command(line if len(line) <= MAX_LINE_CHARS else line[:MAX_LINE_CHARS])
+        if name:
+            counts[name] = counts.get(name, 0) + uses
+    return counts
+
+
+def _most_used(kind: MarkerKind, counts: Mapping[str, int]) -> list[Marker]:
+    ranked = sorted(counts.items(), key=_rank)[:MAX_PER_KIND]
+    return [Marker(kind, value, uses) for value, uses in ranked]
 
 
 def _rank(item: tuple[str, int]) -> tuple[int, str]:

@@ -16,12 +16,9 @@ from warmstart.facts.quiet import is_output, is_quiet, is_unsigned
 from warmstart.facts.verdicts import encode_verdict
 from warmstart.model import Certainty, Outcome, Status
 from warmstart.outcome.case import POWERSHELLS, TAIL_CHARS
-from warmstart.outcome.plain import is_plain_output
+from warmstart.outcome.plain import is_plain_answer, is_plain_output
 from warmstart.outcome.shell import is_masked
 from warmstart.outcome.tools import ToolKind, command_of
-
-_SHELL = ToolKind.SHELL
-_CODE = ToolKind.CODE
 
 
 def _code(certainty: Certainty, *, masked: bool = False) -> int:
@@ -42,19 +39,37 @@ _HEAD_STATUS = '{"status": "'
 _HEAD_SUCCESS = '{"success": true'
 _TAIL_EXIT = '", "exit_code": 0, "error": null}'
 _MARKER_CHARS = 300
+_END_CHARS = 500
+"""How much of a long object's end the judge looks at."""
 
 
 def find_verdict(kind: ToolKind, tool: str, arguments: Mapping[str, Any], text: str) -> int | None:
-    """The verdict's number where the result is a plain JSON object; None to ask the judge."""
-    if text[:2] != '{"':
-        return _find_output(tool, arguments, text) if kind is _SHELL else None
-    if kind is _SHELL:
+    """The verdict's number where nothing speaks against the call; None to ask the judge."""
+    return FINDERS[kind](tool, arguments, text)
+
+
+def _find_for_shell(tool: str, arguments: Mapping[str, Any], text: str) -> int | None:
+    if text[:2] == '{"':
         return _find_exit(tool, arguments, text)
+    return _find_output(tool, arguments, text)
+
+
+def _find_for_code(tool: str, arguments: Mapping[str, Any], text: str) -> int | None:
+    del tool, arguments
+    if text[:2] != '{"':
+        return None
     code = _find_at_ends(text) if len(text) > TAIL_CHARS else _find_in_whole(text)
-    if kind is _CODE and code == NOTHING_WRONG:
+    if code == NOTHING_WRONG:
         # The judge reads the object as output then.
         return code if "\n" not in text and is_quiet(text) else None
     return code
+
+
+def _find_for_others(tool: str, arguments: Mapping[str, Any], text: str) -> int | None:
+    del tool, arguments
+    if text[:2] != '{"':
+        return NOTHING_WRONG if is_plain_answer(text) else None
+    return _find_at_ends(text) if len(text) > TAIL_CHARS else _find_in_whole(text)
 
 
 def _find_in_whole(text: str) -> int | None:
@@ -92,8 +107,9 @@ def _read_fields(data: dict[str, Any]) -> int | None:
 
 def _find_at_ends(text: str) -> int | None:
     """The same for a long object, of which only the first field and the last ones are looked at."""
-    end = text[-TAIL_CHARS:]
-    if 'error":' in end or "xit_code" in end or "xitCode" in end or 'returncode":' in end:
+    # Behind a closing brace a harness may have put words of its own, which move the window.
+    end = text[-_END_CHARS:] if text[-1] == "}" else text[-TAIL_CHARS:]
+    if '"error"' in end or '"exit' in end or '"returncode"' in end:
         return None
     if not text.startswith(_HEADS) or text.startswith(_HEAD_STATUS):
         return NOTHING_WRONG
@@ -139,3 +155,11 @@ def _settle_masked(line: str, data: dict[str, Any]) -> int | None:
     if printed[0] in "<CWPE" or printed[-1] in ">]" or "\x1b" in printed:
         return None
     return SAID_OK_MASKED if is_plain_output(printed.rstrip()) else None
+
+
+FINDERS = {
+    ToolKind.SHELL: _find_for_shell,
+    ToolKind.CODE: _find_for_code,
+    ToolKind.READER: _find_for_others,
+    ToolKind.OTHER: _find_for_others,
+}

@@ -11,11 +11,14 @@ import re
 from warmstart.outcome.case import TAIL_CHARS
 from warmstart.outcome.complaints import ERROR_OPENING
 from warmstart.outcome.markers import GIVING_UP_WORDS, HEAD_MARKERS
+from warmstart.outcome.phrases import contains_any
 from warmstart.outcome.refusals import REFUSAL_WORDS
 
 _NEAR_CHARS = 400
 _MARKER_CHARS = 300
 _HEAD_CHARS = 500
+_OPENING_CHARS = 200
+"""More than any expression for the opening of a complaint can match."""
 _NEAR_WORDS = (
     "rror", "ail", "xit", "xception", "raceback", '  File "', "RROR",
     "AIL", "LIFECYCLE", "***", "no tests", "reformat", "Oh no", "issue", "hunk", "terminated",
@@ -23,6 +26,8 @@ _NEAR_WORDS = (
     "\tpending\t",
 )  # fmt: skip
 """What must stand near the end for any rule that looks for words."""
+_SHELL_WORDS = ("sh:", "(eval)", "-c: line")
+"""What a shell signs its complaints with."""
 _DEATHS = (
     "Killed", "Segmentation fault", "Aborted", "Terminated", "Bus error", "Illegal instruction",
     "Trace/breakpoint trap", "Node.js v", "Bun v",
@@ -41,24 +46,16 @@ _HARNESS_WORDS = REFUSAL_WORDS | GIVING_UP_WORDS
 def is_quiet(text: str) -> bool:
     """Whether no complaint can be found at the ends of a text, whoever printed it."""
     tail = text[-TAIL_CHARS:].rstrip()
-    if not tail or tail[-1] in ">]." or _is_wrapped(text):
+    # A harness may have put something around the output, or there are colours in it.
+    if not tail or tail[-1] in ">]." or text[0] in _WRAPPINGS:
         return False
-    near = tail[-_NEAR_CHARS:]
-    for word in _NEAR_WORDS:
-        if word in near:
-            return False
-    if "sh:" in tail or "(eval)" in tail or "-c: line" in tail:
+    if "\x1b" in tail or "\x1b" in text[:_HEAD_CHARS]:
+        return False
+    if contains_any(tail[-_NEAR_CHARS:], _NEAR_WORDS) or contains_any(tail, _SHELL_WORDS):
         return False
     if not _ends_quietly(tail[tail.rfind("\n") + 1 :]):
         return False
     return len(text) > TAIL_CHARS or _opens_quietly(text)
-
-
-def _is_wrapped(text: str) -> bool:
-    """Whether a harness may have put something around the output, or colours are in it."""
-    if text[:1] in _WRAPPINGS:
-        return True
-    return "\x1b" in text[-TAIL_CHARS:] or "\x1b" in text[:_HEAD_CHARS]
 
 
 def _ends_quietly(final: str) -> bool:
@@ -70,13 +67,16 @@ def _ends_quietly(final: str) -> bool:
 
 def _opens_badly(line: str) -> bool:
     """Whether a line is a complaint by its first words, or is signed by a program."""
-    return bool(_NAMED.match(line) or ERROR_OPENING.match(line.lower()))
+    return bool(_NAMED.match(line) or ERROR_OPENING.match(line[:_OPENING_CHARS].lower()))
 
 
 def _opens_quietly(text: str) -> bool:
     """The same for the first line of a short output."""
-    first = text.lstrip("\r\n").partition("\n")[0]
-    return not _opens_badly(first) and not first.lower().startswith(("usage: ", "malformed"))
+    start = text.lstrip("\r\n") if text[0] in "\r\n" else text
+    first = start.partition("\n")[0]
+    if _opens_badly(first):
+        return False
+    return not first[:_OPENING_CHARS].lower().startswith(("usage: ", "malformed"))
 
 
 def is_unsigned(text: str, line: str) -> bool:

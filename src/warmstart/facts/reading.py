@@ -17,6 +17,8 @@ from warmstart.sources.log import ReadLog
 
 CHUNK = 512
 """Sessions that share one stored summary."""
+LOADED = 128
+"""Sessions that are taken from the index at once."""
 _ROW = """s.name, s.origin, s.agent, s.model, s.project, s.started_at, s.ended_at, s.messages,
     s.statuses, s.tools, s.details"""
 _JOINED = """FROM units u JOIN sessions s ON s.unit = u.id WHERE u.place = ?
@@ -51,11 +53,15 @@ def list_ids(connection: sqlite3.Connection, place: int) -> list[tuple[int, int,
 
 def load_facts(connection: sqlite3.Connection, ids: Sequence[int]) -> Iterator[SessionFacts]:
     """The facts of sessions by their numbers, in that order."""
-    query = f"SELECT {_ROW}, s.calls FROM sessions s WHERE s.id = ?"
-    for number in ids:
-        row = connection.execute(query, (number,)).fetchone()
-        if row is not None:  # another process may have replaced it meanwhile
-            yield unpack_facts(SessionRow._make(row[:-1]), row[-1])
+    query = f"SELECT s.id, {_ROW}, s.calls FROM sessions s WHERE s.id IN (%s)"
+    for start in range(0, len(ids), LOADED):
+        some = ids[start : start + LOADED]
+        rows = connection.execute(query % ", ".join(map(str, some)))
+        found = {row[0]: row for row in rows}
+        for number in some:
+            row = found.pop(number, None)
+            if row is not None:  # another process may have replaced it meanwhile
+                yield unpack_facts(SessionRow._make(row[1:-1]), row[-1])
 
 
 def tell_place_skips(

@@ -13,7 +13,6 @@ from typing import Any
 from warmstart.integrations.tools import CLAUDE_CODE, list_tools
 from warmstart.workspace import Workspace
 from warmstart.workspace.starting import find_start
-from warmstart.workspace.warming import Occasion, prepare
 
 AGENT = CLAUDE_CODE
 EVENTS = ("UserPromptSubmit", "SessionStart")
@@ -34,6 +33,8 @@ def answer_hook(workspace: Workspace, event: Mapping[str, Any]) -> dict[str, Any
         return {}  # nothing is known of the task yet
     if find_start(workspace, AGENT, session_id) is not None:
         return {}
+    from warmstart.workspace.warming import Occasion, prepare  # noqa: PLC0415 - once per session
+
     cwd = event.get("cwd")
     prepared = prepare(
         workspace,

@@ -45,6 +45,8 @@ from warmstart.workspace.warming import (
 )
 
 KNOWN: dict[str, Callable[[], Launcher]] = {"claude": ClaudeCode, "codex": Codex, "hermes": Hermes}
+NAMING_FORMS = ("codex-rollout",)
+"""Files that become the session and give it their id."""
 STARTED_VARIABLE = "WARMSTART_STARTED"
 """Names the agent whose session was decided on here, so that its own plugin leaves it alone."""
 MAX_MESSAGE_BYTES = 100_000
@@ -158,6 +160,8 @@ def run_plan(workspace: Workspace, plan: Plan, tell: Callable[[str], None]) -> i
     """
     with contextlib.ExitStack() as stack:
         launch = plan.launch
+        if plan.stdin is not None:
+            stack.enter_context(plan.stdin)
         try:
             clear_leftovers(workspace)
             stack.enter_context(hold_files(workspace, launch.seeds))
@@ -170,14 +174,15 @@ def run_plan(workspace: Workspace, plan: Plan, tell: Callable[[str], None]) -> i
 
 def _complete(ask: Ask, wish: Wish, stdin: IO[bytes] | None) -> tuple[Ask, IO[bytes] | None]:
     """The message, wherever it is; what came on stdin is kept for the agent."""
-    if wish.message or ask.message or not ask.reads_stdin or stdin is None:
-        return replace(ask, message=(wish.message or ask.message).strip()), None
-    kept = tempfile.TemporaryFile()  # noqa: SIM115 - the child reads it
-    shutil.copyfileobj(stdin, kept)
-    kept.seek(0)
-    message = kept.read(MAX_MESSAGE_BYTES).decode("utf-8", "replace").strip()
-    kept.seek(0)
-    return replace(ask, message=message), kept
+    opening, kept = ask.message, None
+    if ask.reads_stdin and not opening and stdin is not None:
+        kept = tempfile.TemporaryFile()  # noqa: SIM115 - the child reads it
+        shutil.copyfileobj(stdin, kept)
+        kept.seek(0)
+        opening = kept.read(MAX_MESSAGE_BYTES).decode("utf-8", "replace")
+        kept.seek(0)
+    opening = opening.strip()
+    return replace(ask, message=wish.message.strip() or opening, opening=opening), kept
 
 
 class _Deciding(NamedTuple):
@@ -229,6 +234,7 @@ class _Deciding(NamedTuple):
     ) -> Prepared:
         occasion = Occasion(
             message=self.ask.message,
+            opening=self.ask.opening,
             agent=self.ask.agent,
             model=self.ask.model,
             tools=self.ask.tools,
@@ -236,7 +242,7 @@ class _Deciding(NamedTuple):
             cwd=self.ask.cwd,
             seed=self.place.session_id,
             form=form,
-            native_id=self.ask.native_id,
+            native_id=self.place.session_id if form in NAMING_FORMS else self.ask.native_id,
         )
         return prepare(self.workspace, occasion, config, record=record, bookcase=bookcase)
 
@@ -251,7 +257,7 @@ class _Deciding(NamedTuple):
             agent=self.ask.agent,
             arm=Arm.COLD,
             model=self.ask.model,
-            message_hash=hash_message(self.ask.message),
+            message_hash=hash_message(self.ask.opening),
             started_at=time.time(),
             cwd=self.ask.cwd or None,
             native_id=self.ask.native_id,

@@ -1,8 +1,9 @@
 """Codex, started warm.
 
 The warm-up is a rollout that ``codex exec resume`` or ``codex resume`` goes on with; it becomes the
-session's own file, so the session's id is known beforehand and nothing is left over. A session of
-the user's that is resumed, and advice without examples, get text (``developer_instructions``).
+session's own file, so the session's id is known beforehand and nothing is left over. Advice without
+examples is text (``developer_instructions``). A session of the user's that is resumed keeps the
+instructions it began with, so it cannot be given any.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 from warmstart.integrations.launch_parts import Ask, Launch, Place, Seed, has_examples
@@ -40,6 +42,7 @@ GRAMMAR = Grammar(
 )  # fmt: skip
 ELSEWHERE = ("--worktree", "--ephemeral", "--remote")
 """Runs in another folder or on another machine, or keeps no session."""
+RESUMED = "Codex goes on with the instructions a session began with"
 INSTRUCTIONS = "developer_instructions"
 
 
@@ -53,9 +56,7 @@ class Codex:
         if command in SUBCOMMANDS or words.has("-h", "--help", "-V", "--version"):
             return None
         continues = rest[:1] in (["resume"], ["fork"])
-        native, message = (
-            _split(rest, words) if continues else (place.session_id, "".join(rest[:1]))
-        )
+        native, message = _split(rest, words) if continues else (None, "".join(rest[:1]))
         return Ask(
             agent=CODEX,
             arguments=tuple(arguments),
@@ -67,11 +68,12 @@ class Codex:
             native_id=native,
             reads_stdin=command in EXEC and message in ("", "-"),
             continues=continues,
+            obstacle=RESUMED if continues else "",
         )
 
     def name_form(self, ask: Ask, warmup: WarmUp) -> str:
         """A rollout for a new session."""
-        if has_examples(warmup) and not ask.continues and not ask.words.has(*ELSEWHERE):
+        if has_examples(warmup) and not ask.words.has(*ELSEWHERE):
             return "codex-rollout"
         return "" if _find_obstacle(ask.words) else "text"
 
@@ -105,7 +107,7 @@ class Codex:
 def _find_command(words: Words) -> tuple[str, list[str]]:
     """The subcommand (empty for the interactive one), and the words that are its own."""
     plain = list(words.plain)
-    if plain[:1] and plain[0] in EXEC:
+    if _is_exec(plain):
         other = plain[1:2] and plain[1] in ("review", "help")
         return (plain[1] if other else plain[0]), plain[1:]
     return (plain[0] if plain[:1] and plain[0] in SUBCOMMANDS else ""), plain
@@ -125,12 +127,16 @@ def _resume(words: Words, session_id: str) -> list[str]:
     Images take every word after them, up to the mark before the message.
     """
     plain = list(words.plain)
-    head = [plain.pop(0)] if plain[:1] and plain[0] in EXEC else []
-    kept = [word for option in words.options if option.name not in IMAGES for word in option.words]
-    images = [word for option in words.options if option.name in IMAGES for word in option.words]
-    message = plain[:1]
-    mark = [END] if message and (images or END in words.parts) else []
-    return [*head, *kept, "resume", session_id, *images, *mark, *message]
+    head = [plain.pop(0)] if _is_exec(plain) else []
+    images = [(IMAGES[0], image) for o in words.options if o.name in IMAGES for image in o.values]
+    parts = [part for part in words.parts if not isinstance(part, str)]
+    kept = Words(tuple(parts)).without(*IMAGES)
+    mark = [END] if plain and (images or END in words.parts) else []
+    return [*head, *kept, "resume", session_id, *chain(*images), *mark, *plain[:1]]
+
+
+def _is_exec(plain: Sequence[str]) -> bool:
+    return bool(plain) and plain[0] in EXEC
 
 
 def _find_obstacle(words: Words) -> str:

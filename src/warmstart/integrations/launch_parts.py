@@ -42,6 +42,9 @@ class Ask:
     arguments: tuple[str, ...]
     words: Words = field(default_factory=Words)
     message: str = ""
+    """What the session is about."""
+    opening: str = ""
+    """What it will begin with; the same, unless the user said otherwise."""
     model: str | None = None
     cwd: str = ""
     tools: Collection[str] | None = None

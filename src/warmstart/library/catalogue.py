@@ -46,9 +46,9 @@ class Catalogue:
             by_name[row.name].append(row)
         for name in self.files.list_names() - by_name.keys():
             by_name[name] = self.list_rows(name)
-        records = self.count_records()
+        records, verdicts = self.count_records(), self.list_verdicts()
         return [
-            make_listed(get_current(rows), rows, records)
+            make_listed(get_current(rows), rows, records, verdicts)
             for _, rows in sorted(by_name.items())
             if rows
         ]
@@ -62,8 +62,8 @@ class Catalogue:
         rows = self.list_rows(name)
         if not rows:
             raise not_found(name)
-        records = self.count_records()
-        return [make_listed(row, rows, records) for row in rows]
+        records, verdicts = self.count_records(), self.list_verdicts()
+        return [make_listed(row, rows, records, verdicts) for row in rows]
 
     def list_rows(self, name: str) -> builtins.list[TemplateRow]:
         """Rows of the store, and files it does not know."""
@@ -95,6 +95,10 @@ class Catalogue:
                     errors=old.errors + row.errors,
                 )
         return found
+
+    def list_verdicts(self) -> dict[str, str]:
+        """The latest verdict by template id, in a word or two."""
+        return self._known.list_verdict_notes() if self._known else {}
 
 
 class OpenCatalogue(Catalogue):
@@ -132,7 +136,10 @@ def get_current(rows: Sequence[TemplateRow]) -> TemplateRow:
 
 
 def make_listed(
-    row: TemplateRow, rows: Sequence[TemplateRow], records: dict[str, Record]
+    row: TemplateRow,
+    rows: Sequence[TemplateRow],
+    records: dict[str, Record],
+    verdicts: dict[str, str],
 ) -> Listed:
     """A row as a listing shows it, among the other versions of its name."""
     return Listed(
@@ -140,6 +147,7 @@ def make_listed(
         reason=row.reason, current=row is get_current(rows), versions=len(rows),
         newest=rows[-1].version, created_at=row.created_at, summary=row.summary,
         record=records.get(row.template_id, Record()),
+        verdict=verdicts.get(row.template_id, ""),
     )  # fmt: skip
 
 

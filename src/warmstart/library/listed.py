@@ -37,3 +37,5 @@ class Listed(NamedTuple):
     summary: Mapping[str, Any] = NO_SUMMARY
     """task_type, description, tags, anchors, examples, recoveries, guidance, tokens, flags."""
     record: Record = Record()
+    verdict: str = ""
+    """What the latest experiment said, in a word or two."""

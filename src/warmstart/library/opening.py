@@ -10,8 +10,7 @@ from pathlib import Path
 
 from warmstart.library.catalogue import TEMPLATES_FOLDER, find_store
 from warmstart.library.library import Library
-from warmstart.store import SessionDB
-from warmstart.store.template_reader import FIRST_SCHEMA
+from warmstart.store.templatedb import open_template_db
 
 __all__ = ["TEMPLATES_FOLDER", "find_store", "open_for_reading"]
 
@@ -22,8 +21,4 @@ def open_for_reading(home: Path, store: str | None = None) -> Library:
     location = find_store(home, store)
     if "://" not in location and not Path(location).exists():
         return Library(folder)
-    db = SessionDB.open(location, read_only=True)
-    if db.schema_version >= FIRST_SCHEMA:
-        return Library(folder, db)
-    db.close()
-    return Library(folder)
+    return Library(folder, open_template_db(location))

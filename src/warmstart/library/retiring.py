@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from warmstart.library.model import Retired
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
-from warmstart.store import SessionDB
+from warmstart.store.templatedb import TemplateDB
 from warmstart.store.templates import TemplateRow
 from warmstart.template.record import MIN_SETTLED, Comparison, Tally, find_harm
 
@@ -16,7 +16,7 @@ Tallies = Mapping[tuple[str, str, Arm], Tally]
 """By template id, model and arm."""
 
 
-def find_harmful(db: SessionDB) -> list[Retired]:
+def find_harmful(db: TemplateDB) -> list[Retired]:
     """Versions in use that should not be, each with its reason.
 
     What was settled before a person gave a version its state does not count towards the least

@@ -15,7 +15,7 @@ from warmstart.library.files import ID_DIGITS
 from warmstart.library.guard import find_flags
 from warmstart.library.model import Saved
 from warmstart.model.template import Template, TemplateState
-from warmstart.store import SessionDB
+from warmstart.store.templatedb import TemplateDB
 from warmstart.store.templates import TemplateRow
 from warmstart.template import DEFAULT_LIMITS, parse_document, template_from_dict, template_id
 
@@ -23,7 +23,7 @@ from warmstart.template import DEFAULT_LIMITS, parse_document, template_from_dic
 class Shelf(Catalogue):
     """Versions of templates, as rows and as files."""
 
-    def __init__(self, folder: Path, db: SessionDB | None = None) -> None:
+    def __init__(self, folder: Path, db: TemplateDB | None = None) -> None:
         super().__init__(folder, db)
         self.db = db
 
@@ -96,7 +96,7 @@ class Shelf(Catalogue):
         if was_current and approved:
             db.set_current_template(name, approved[-1].version)
 
-    def require_db(self) -> SessionDB:
+    def require_db(self) -> TemplateDB:
         """The store, for what cannot be done without one."""
         if self.db is None:
             raise UsageError("there is no store to keep a template's state in")

@@ -34,7 +34,7 @@ def sign_file(path: Path, key: Path) -> Path:
     """
     target = signature_path(path)
     target.unlink(missing_ok=True)
-    done = _run(["-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(path)], b"")
+    done = _run(["-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(path.absolute())], b"")
     if done.returncode or not target.is_file():
         raise TemplateError(
             f"{str(path)!r} could not be signed with {str(key)!r}",

@@ -30,8 +30,10 @@ def require_token(app: _App, token: str) -> _App:
     wanted = f"Bearer {token}".encode()
 
     async def guarded(scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http":
+        if scope["type"] == "lifespan":
             await app(scope, receive, send)
+            return
+        if scope["type"] != "http":  # nothing here speaks anything else
             return
         given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
         if secrets.compare_digest(given, wanted):

@@ -19,7 +19,7 @@ from warmstart.template import canonical_json
 from warmstart.tool import run_tool
 from warmstart.workspace import Workspace
 from warmstart.workspace.templates import (
-    find_spec,
+    find_for_model,
     list_selectable,
     open_library,
     try_template,
@@ -47,8 +47,13 @@ class WarmServer(Server):  # type: ignore[misc] # the class depends on the gener
         return [prompt for prompt in await super().list_prompts() if prompt.name in names]
 
     async def get_prompt(self, name: str, *arguments: Any, **keywords: Any) -> Any:
-        """One prompt, also of a template that was approved a moment ago."""
-        self._follow_library()
+        """One prompt, also of a template that was approved a moment ago.
+
+        Raises:
+            ValueError: no approved template has that name, even if one had a moment ago.
+        """
+        if name not in self._follow_library():
+            raise ValueError(f"there is no approved template {name!r:.80}")
         return await super().get_prompt(name, *arguments, **keywords)
 
     def _follow_library(self) -> set[str]:
@@ -138,17 +143,17 @@ def read_resource(workspace: Workspace, name: str) -> str:
     """A template's own JSON.
 
     Raises:
-        WarmstartError: there is none of that name.
+        WarmstartError: there is none of that name, or nobody has looked at it.
     """
     with open_library(workspace, read_only=True) as library:
-        return canonical_json(find_spec(library, name).template).decode()
+        return canonical_json(find_for_model(library, name).template).decode()
 
 
 def tell_template(workspace: Workspace, name: str, message: str = "") -> str:
     """A template as text in front of a task."""
     try:
         with open_library(workspace, read_only=True) as library:
-            stored = find_spec(library, name)
+            stored = find_for_model(library, name)
         tried = try_template(stored, message, budget=PROMPT_TOKENS, form="markdown")
     except WarmstartError as error:
         raise ValueError(error.message) from error

@@ -13,7 +13,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from warmstart.mine.volatile import IN_TEXT, is_absolute, kind_of_value, relative_to
+from warmstart.mine.volatile import (
+    IN_TEXT,
+    is_absolute,
+    kind_of_value,
+    relative_to,
+    split_scheme,
+)
 from warmstart.model import Call, Session
 from warmstart.outcome.tools import ToolKind, kind_of
 
@@ -26,7 +32,8 @@ MAX_ITEMS = 6
 SHELL_KEYS = frozenset({"command", "cmd", "script", "code", "input"})
 _WORDS = re.compile(
     r"<<-?\s*['\"]?\w+['\"]?.*|\"(?:[^\"\\]|\\.)*\"|'[^']*'|\$\([^()]*\)"
-    r"|\d?>{1,2}(?:&\d|\s*/dev/null)?|&&|\|\||[|;&\n]|[^\s|;&\"'>]+|[\"']",
+    r"|\d?>{1,2}(?:&\d|\s*/dev/null)?|&&|\|\||[|;&\n]"
+    r"|(?:<[A-Z]+(?::\w+)*>|[^\s|;&\"'>])+|[\"']",
     re.DOTALL,
 )
 _BREAKS = frozenset({"&&", "||", "|", ";", "&", "\n"})
@@ -210,6 +217,9 @@ class Abstraction:
     def _name(self, value: str, kind: str) -> str:
         """The placeholder of a value; a second value of a kind is ``<path-2>``."""
         known = self._names.get(value)
+        scheme, rest = split_scheme(value) if kind == "url" else ("", "")
+        if known is None and scheme:
+            known = self._names[value] = scheme + self._name(rest, "path")
         if known is None:
             self._used[kind] += 1
             number = self._used[kind]

@@ -19,6 +19,7 @@ from warmstart.mine.candidates import Plan, count_tools, plan_mining
 from warmstart.mine.conditions import find_conditions
 from warmstart.mine.episodes import find_episodes
 from warmstart.mine.guidance import write_guidance
+from warmstart.mine.mask import mask_plan, mask_sessions
 from warmstart.mine.merge import merge_episodes
 from warmstart.mine.people import find_names
 from warmstart.mine.recoveries import collect_repairs, select_recoveries
@@ -64,8 +65,12 @@ def build_template(
     unique = {session.id: session for session in sessions}
     ordered = [unique[key] for key in sorted(unique)]
     exemplary = {one.id for one in plan.exemplary}
-    draft = _draft(request, plan, ordered, [s for s in ordered if s.id in exemplary])
-    template = seal(draft, redactor, find_names(ordered))
+    names = find_names(ordered)
+    # Before anything is cut or split: no rule knows half a key.
+    before, secrets = dict(redactor.found), redactor.without_people()
+    masked, known = mask_sessions(ordered, secrets), mask_plan(plan, secrets)
+    draft = _draft(request, known, masked, [s for s in masked if s.id in exemplary])
+    template = seal(draft, redactor, names, before=before)
     if not template.examples and not template.recoveries and not template.guidance:
         raise UsageError(
             "nothing in these sessions could be verified as a success",
@@ -186,7 +191,8 @@ def hash_id(session_id: str) -> str:
 
 
 def _count(names: Iterable[str]) -> Mapping[str, int]:
-    return dict(sorted(Counter(names).items()))
+    # On one line each, whatever a transcript calls its model.
+    return dict(sorted(Counter(" ".join(name.split()) for name in names).items()))
 
 
 def _fit(template: Template, limit: int) -> Template:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import NamedTuple
 
 from warmstart.mine.rules import LeftOut, Rules, Tally, find_cap, qualify, tally
@@ -31,7 +31,6 @@ MAX_CALLS = 4000
 """Calls of all fetched sessions together: marathons teach little more, and cost more."""
 FIXED_COST = 40
 """What fetching a session costs apart from its calls, in calls."""
-_tool_of = itemgetter(3)
 _OK, _ERROR = Status.OK, Status.ERROR
 
 
@@ -92,8 +91,7 @@ class CallChoice(NamedTuple):
 
 def plan_mining(facts: Iterable[SessionFacts], rules: Rules, *, max_sessions: int) -> Plan:
     """Judge every session by the rules and choose what to fetch; the order given is no matter."""
-    ordered = sorted(facts, key=attrgetter("id"))
-    tallies = [tally(one, rules) for one in ordered]
+    tallies = sorted((tally(one, rules) for one in facts), key=lambda item: item.facts.id)
     cap = find_cap(tallies, rules)
     verdicts = [(item, qualify(item, cap)) for item in tallies]
     good = sorted(
@@ -109,7 +107,7 @@ def plan_mining(facts: Iterable[SessionFacts], rules: Rules, *, max_sessions: in
     others = [one for one in repairable if one.id not in chosen]
     repairs = _cover_repairs(others[: SHORTLIST * max_sessions], max_sessions - len(exemplary))
     return Plan(
-        looked_at=len(ordered),
+        looked_at=len(tallies),
         qualified=tuple(item.facts for item in good),
         left_out=dict(sorted(left_out.items(), key=lambda pair: (-pair[1], pair[0]))),
         exemplary=tuple(exemplary),
@@ -141,9 +139,9 @@ def count_tools(tallies: Sequence[Tally]) -> dict[str, ToolStat]:
     for call in chain.from_iterable(item.failed for item in tallies):
         errors[call.tool] += 1
         classes.setdefault(call.tool, Counter())[call.error_class or ErrorClass.OTHER] += 1
-    judged = Counter(map(_tool_of, chain.from_iterable(item.facts.calls for item in tallies)))
-    judged.subtract(map(_tool_of, chain.from_iterable(item.rest for item in tallies)))
-    judged.update(errors)
+    judged: Counter[str] = Counter()
+    for item in tallies:
+        judged.update(item.tools)
     return {
         tool: ToolStat(
             tool=tool, judged=judged[tool], errors=errors[tool], classes=classes.get(tool, {})
@@ -233,13 +231,13 @@ def _cover_repairs(shortlist: list[SessionFacts], wanted: int) -> list[SessionFa
 
 
 def _repair_kinds(facts: SessionFacts) -> Counter[tuple[str, ErrorClass | None]]:
-    calls = facts.calls
+    calls = tuple(facts.calls)
     return Counter(
         (calls[failed].tool, calls[failed].error_class) for failed, _ in _repair_pairs(calls)
     )
 
 
-def _repair_pairs(calls: tuple[CallFact, ...]) -> list[tuple[int, int]]:
+def _repair_pairs(calls: Sequence[CallFact]) -> list[tuple[int, int]]:
     """Each failed call with the next success of its tool, by index into the calls."""
     pairs: list[tuple[int, int]] = []
     waiting: dict[str, list[int]] = {}

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from math import isclose
 from typing import Any
 
 from warmstart.mine.trivial import is_trivial
-from warmstart.mine.volatile import looks_like_path
+from warmstart.mine.volatile import looks_like_path, split_scheme
 from warmstart.model import Call, Status
 from warmstart.outcome.tools import ToolKind, command_of, kind_of
 
 MAX_NAMED = 3
 VAGUE = ("other words in the command",)
 """Changes that say nothing on their own."""
+FACTORS = (10, 100, 1000)
 TOKEN_CHARS = 1200
 TOKENS = re.compile(r"[\w.@-]{3,}")
 _FLAG = re.compile(r"(?<!\S)--?[A-Za-z][\w-]{0,30}")
@@ -88,16 +90,33 @@ def _compare_arguments(before: Mapping[str, Any], after: Mapping[str, Any]) -> s
 def _compare_value(key: str, before: Any, after: Any) -> str:
     if isinstance(after, bool):
         return f"`{key}` {'on' if after else 'off'}"
+    if _is_number(before) and _is_number(after):
+        return _compare_numbers(key, before, after)
     if type(before) is not type(after):
         return f"`{key}` as {_TYPES.get(type(after), 'another kind of value')}"
-    if isinstance(before, int | float) and isinstance(after, int | float):
-        return f"{'smaller' if after < before else 'larger'} `{key}`"
     if isinstance(before, str) and isinstance(after, str) and before and after:
         return _compare_texts(key, before, after)
     return f"another `{key}`"
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _compare_numbers(key: str, before: float, after: float) -> str:
+    """A change of unit is told from any other: what it was, times ten, a hundred or a thousand."""
+    for factor in FACTORS:
+        if before and isclose(after, before * factor, rel_tol=1e-9):
+            return f"`{key}` times {factor:,}"
+        if after and isclose(before, after * factor, rel_tol=1e-9):
+            return f"`{key}` divided by {factor:,}"
+    return f"{'smaller' if after < before else 'larger'} `{key}`"
+
+
 def _compare_texts(key: str, before: str, after: str) -> str:
+    scheme, rest = split_scheme(after)
+    if scheme and rest.lstrip("/") == before.lstrip("./"):
+        return f"`{key}` with `{scheme}` in front"
     if looks_like_path(before) and looks_like_path(after):
         return f"another path in `{key}`"
     if before in after or after in before:

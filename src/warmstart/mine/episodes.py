@@ -24,6 +24,7 @@ _SENSITIVE = re.compile(
     re.IGNORECASE,
 )
 """Files no example is taken from, redacted or not."""
+_MASKED = re.compile(r"<SECRET:[a-z0-9_]{1,40}:\d{1,9}>")
 _TAGGED = re.compile(r"<([a-z][\w-]{2,40})>.*?</\1>", re.DOTALL)
 _SPACES = re.compile(r"\s+")
 _SENTENCE_END = re.compile(r"[.!?:](?=\s)")
@@ -56,7 +57,7 @@ def find_episodes(session: Session, *, textual: bool = False) -> Iterator[Episod
     for call, pattern_type in zip(session.calls, types, strict=True):
         if call.result is None or not _is_verified(call, textual=textual):
             continue
-        if _SENSITIVE.search(" ".join(map(str, call.request.arguments.values()))[:2000]):
+        if _is_sensitive(call):
             continue
         yield Episode(
             session=session.id,
@@ -78,6 +79,12 @@ def shorten(text: str, limit: int = MAX_WORDS) -> str:
     if ends and ends[-1] >= limit // 2:
         return flat[: ends[-1]]
     return flat[:limit].rpartition(" ")[0] + " …"
+
+
+def _is_sensitive(call: Call) -> bool:
+    said = " ".join(map(str, call.request.arguments.values()))[:2000]
+    # What was masked says "secret" itself and is none any more.
+    return _SENSITIVE.search(_MASKED.sub(" ", said)) is not None
 
 
 def _is_verified(call: Call, *, textual: bool) -> bool:

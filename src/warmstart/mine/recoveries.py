@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import orjson
+
 from warmstart.mine.abstract import Abstraction, Vocabulary
 from warmstart.mine.candidates import ToolStat
 from warmstart.mine.changes import TOKENS, VAGUE, describe_change, targets_of, tokens_of
@@ -36,6 +38,7 @@ _MISSING = re.compile(
     r"|no rule to make target|executable file not found",
     re.IGNORECASE,
 )
+_ONLY_ERROR = re.compile(r"\{\"error\":\s?(?=\"(?:[^\"\\]|\\.)*\"\}$)")
 _ELSEWHERE = frozenset(
     {ErrorClass.NOT_FOUND, ErrorClass.UNKNOWN_TOOL, ErrorClass.TIMEOUT, ErrorClass.BAD_ARGUMENTS}
 )
@@ -209,14 +212,15 @@ def _make_recovery(key: Key, repairs: Repairs, vocabulary: Vocabulary) -> Recove
     failed_arguments = abstraction.arguments(failed.tool, failed.request.arguments)
     arguments = abstraction.arguments(repaired.tool, repaired.request.arguments)
     words = WORDS[key.error_class]
-    error = "" if failed.result is None else complaint_line(failed.result.text)
+    text = "" if failed.result is None else failed.result.text
+    error = abstraction.text(complaint_line(text)[:MAX_ERROR])
     result = "" if repaired.result is None else repaired.result.text
     return Recovery(
         tool=key.tool,
         error_class=key.error_class,
         signature=key.signature,
         failed_arguments=failed_arguments,
-        error=abstraction.text(error[:MAX_ERROR]) if key.signature != words else words,
+        error=_in_shape(text, error) if key.signature != words else words,
         repaired_by=key.repaired_by,
         arguments=arguments,
         result=tell_result(repaired.request, result, abstraction)[:MAX_REPAIR_RESULT],
@@ -225,6 +229,15 @@ def _make_recovery(key: Key, repairs: Repairs, vocabulary: Vocabulary) -> Recove
         tries=repairs.tries,
         sessions=len({session for session, *_ in repairs.worked}),
     )
+
+
+def _in_shape(text: str, line: str) -> str:
+    """The line as the tool wrote it: where an error is an object with one field, it stays one.
+
+    Told as bare words, a model takes the example's error for a result.
+    """
+    opening = _ONLY_ERROR.match(text)
+    return f"{opening[0]}{orjson.dumps(line).decode()}}}" if opening else line
 
 
 def _shown_first(worked: tuple[str, Call, Call, str | None]) -> tuple[object, ...]:

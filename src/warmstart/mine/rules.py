@@ -7,6 +7,7 @@ up to the sessions that were looked at.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -64,8 +65,8 @@ class Tally(NamedTuple):
     facts: SessionFacts
     judged: int
     failed: list[CallFact]
-    rest: list[CallFact]
-    """Every call that is not ok, the failed ones among them."""
+    tools: Counter[str]
+    """Judged calls by tool."""
     shortcoming: str | None = None
     """The first rule it fails, error rate apart."""
 
@@ -95,10 +96,17 @@ class Qualified(NamedTuple):
 
 def tally(facts: SessionFacts, rules: Rules) -> Tally:
     """Count what was judged, and ask every rule but the one about errors."""
-    rest = [call for call in facts.calls if call[4] is not _OK]
+    calls = tuple(facts.calls)
+    rest = [call for call in calls if call[4] is not _OK]
     errors = [call for call in rest if call[4] is _ERROR]
-    judged = len(facts.calls) - len(rest) + len(errors)
-    return Tally(facts, judged, errors, rest, _shortcoming(facts, judged, rules))
+    judged = len(calls) - len(rest) + len(errors)
+    tools = Counter(map(_tool_of, calls))
+    shortcoming = _shortcoming(facts, judged, rules)
+    if shortcoming is None and facts.reward is None:
+        shortcoming = _bad_ending(facts, calls[-1]) or _too_trivial(tools, rules)
+    if len(errors) < len(rest):
+        tools.subtract(call[3] for call in rest if call[4] is not _ERROR)
+    return Tally(facts, judged, errors, tools, shortcoming)
 
 
 def find_cap(tallies: Iterable[Tally], rules: Rules) -> float:
@@ -120,7 +128,7 @@ def qualify(item: Tally, cap: float) -> Qualified | LeftOut:
 
 
 def _shortcoming(facts: SessionFacts, judged: int, rules: Rules) -> str | None:
-    """The first rule a session fails, error rate apart."""
+    """The first rule a session fails by what is known without looking at its calls."""
     if not facts.calls:
         return "no calls"
     if not rules.allow_subagents and facts.parent and facts.parent.link is Link.SUBAGENT:
@@ -133,20 +141,21 @@ def _shortcoming(facts: SessionFacts, judged: int, rules: Rules) -> str | None:
         return "too few messages"
     if judged < rules.min_calls:
         return "too few judged calls"
-    return _bad_ending(facts) or _too_trivial(facts, rules)
+    return None
 
 
-def _bad_ending(facts: SessionFacts) -> str | None:
+def _bad_ending(facts: SessionFacts, last: CallFact) -> str | None:
     if facts.end_reason and _is_bad_end(facts.end_reason):
         return "ended in an error"
-    if facts.calls[-1].status in (Status.UNANSWERED, Status.CANCELLED):
+    if last.status in (Status.UNANSWERED, Status.CANCELLED):
         return "cut off in the middle of a call"
     return None
 
 
-def _too_trivial(facts: SessionFacts, rules: Rules) -> str | None:
-    trivial = sum(map(is_trivial, map(_tool_of, facts.calls)))
-    return "mostly bookkeeping" if trivial > rules.max_trivial_share * len(facts.calls) else None
+def _too_trivial(tools: Counter[str], rules: Rules) -> str | None:
+    trivial = sum(number for tool, number in tools.items() if is_trivial(tool))
+    limit = rules.max_trivial_share * tools.total()
+    return "mostly bookkeeping" if trivial > limit else None
 
 
 @lru_cache(maxsize=1024)

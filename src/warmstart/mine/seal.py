@@ -41,15 +41,24 @@ class Redacts(Protocol):
     def value(self, value: Any, /) -> Any:
         """A JSON value without its secrets."""
 
+    def without_people(self) -> Redacts:
+        """The same numbering, for secrets alone."""
 
-def seal(draft: Mapping[str, Any], redactor: Redacts, names: Iterable[str] = ()) -> Template:
-    """A template from its fields.
+
+def seal(
+    draft: Mapping[str, Any],
+    redactor: Redacts,
+    names: Iterable[str] = (),
+    *,
+    before: Mapping[str, int] | None = None,
+) -> Template:
+    """A template from its fields; ``before`` is what had been found when its sessions were read.
 
     Raises:
         SealError: the name is a secret, or redaction does not come to an end.
     """
     erase = make_eraser(names)
-    before = dict(redactor.found)
+    before = dict(redactor.found) if before is None else before
     if redactor.text(erase(strip_hidden(draft["name"]))) != draft["name"]:
         raise SealError(
             "the name of the template looks like a secret or a person's name",

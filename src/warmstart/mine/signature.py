@@ -12,6 +12,7 @@ from warmstart.model import ErrorClass, Request, Session
 
 MAX_SIGNATURE = 120
 MAX_MESSAGE = 100
+MIN_VALUE = 3
 SCANNED_CHARS = 4000
 WORDS = {
     ErrorClass.NOT_FOUND: "not found",
@@ -38,6 +39,7 @@ _MARKER = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"\"[^\"\n]{1,200}\"|'[^'\n]{1,200}'|`[^`\n]{1,200}`")
+_MASKED = re.compile(r"<SECRET:[a-z0-9_]{1,40}:\d{1,9}>")
 _NUMBERS = re.compile(r"\b\d[\d.,]*\b")
 _COMPLAINT = re.compile(
     r"error|fail|not found|no such|cannot|can't|denied|invalid|unknown|unexpected|does not|did not"
@@ -53,10 +55,19 @@ def make_signature(request: Request, error_class: ErrorClass, text: str) -> str:
     if error_class in _GENERAL or is_outside_call(request.tool, request.arguments):
         return WORDS[error_class]
     line = complaint_line(text)
-    line = _QUOTED.sub("<value>", line)
+    line = _QUOTED.sub("<value>", _MASKED.sub("<secret>", line))
     line = IN_TEXT.sub(lambda match: f"<{match.lastgroup or 'path'}>", line)
-    line = " ".join(_NUMBERS.sub("<n>", line).split())
+    line = " ".join(_NUMBERS.sub("<n>", _hide_values(line, request)).split())
     return line[:MAX_SIGNATURE] or WORDS[error_class]
+
+
+def _hide_values(line: str, request: Request) -> str:
+    """What the call itself named is no part of the fault, quoted or not."""
+    named = [value for value in request.arguments.values() if isinstance(value, str)]
+    for value in sorted(named, key=len, reverse=True):
+        if MIN_VALUE <= len(value) <= MAX_SIGNATURE:
+            line = re.sub(rf"(?<![\w<]){re.escape(value)}(?![\w>])", "<value>", line)
+    return line
 
 
 def complaint_line(text: str) -> str:

@@ -10,6 +10,8 @@ import re
 from functools import lru_cache
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]{1,12}://\S+", re.IGNORECASE)
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]{1,12})://(?=[^\s/])", re.IGNORECASE)
+_WEB = frozenset({"http", "https", "ftp", "ftps", "ws", "wss", "file", "ssh", "git", "sftp"})
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _HASH = re.compile(r"(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}", re.IGNORECASE)
 _DATE = re.compile(
@@ -37,6 +39,18 @@ IN_TEXT = re.compile(
 
 Text inside JSON has its line ends escaped, so a word may also begin behind a ``\\n``.
 """
+
+
+def split_scheme(value: str) -> tuple[str, str]:
+    """A tool's own scheme and what follows: ``vault://`` and ``a/b.txt``. None of the web's.
+
+    Where on the web a page is does not carry over; that a tool wants ``vault://`` in front of
+    every path is a convention, and often the very one that was learned.
+    """
+    match = _SCHEME.match(value)
+    if match is None or match[1].lower() in _WEB:
+        return "", value
+    return match[0], value[match.end() :]
 
 
 @lru_cache(maxsize=16384)

@@ -6,13 +6,16 @@ these. Contents stay in the source and are fetched for the few calls that were c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import NamedTuple
 
+from warmstart.model.marker import Marker, MarkerKind
 from warmstart.model.message import Tokens
 from warmstart.model.outcome import Certainty, ErrorClass, Status
 from warmstart.model.session import NO_TOKENS, Parent
+
+__all__ = ["NO_VOICE", "CallFact", "Marker", "MarkerKind", "SessionFacts", "Voice"]
 
 
 class CallFact(NamedTuple):
@@ -34,22 +37,6 @@ class CallFact(NamedTuple):
     """Equal for calls of one tool with identical arguments (64-bit hash)."""
     shape: int
     """Equal for calls of one tool with the same argument names and kinds of value."""
-
-
-class MarkerKind(StrEnum):
-    """What a context marker points to."""
-
-    FILE = "file"
-    URL = "url"
-    COMMAND = "command"
-
-
-class Marker(NamedTuple):
-    """Something of the user's world that calls keep coming back to."""
-
-    kind: MarkerKind
-    value: str
-    uses: int
 
 
 class Voice(NamedTuple):
@@ -102,7 +89,7 @@ class SessionFacts:
     """The user's own turns."""
     warmups: int = 0
     """Messages a warm start put in; never part of any rate."""
-    calls: tuple[CallFact, ...] = ()
+    calls: Sequence[CallFact] = ()
     compactions: tuple[int, ...] = ()
     """For each compaction, the position of the first call after it."""
     markers: tuple[Marker, ...] = ()

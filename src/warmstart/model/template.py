@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from warmstart.model.facts import Marker
+from warmstart.model.marker import Marker
 from warmstart.model.outcome import Certainty, ErrorClass
 from warmstart.model.state import TemplateState
 

@@ -107,13 +107,14 @@ class Case:
 
     @property
     def is_masked(self) -> bool:
-        """Whether the command hides its exit code; most lines need no parsing to tell."""
+        """Whether the command hides its exit code."""
         if self._masked is None:
-            # In PowerShell a pipe keeps $LASTEXITCODE.
-            self._masked = (
-                bool(self.line) and self.request.tool not in POWERSHELLS and is_masked(self.line)
-            )
+            self._masked = hides_exit(self.request.tool, self.line)
         return self._masked
+
+    def remember_masked(self) -> None:
+        """Note what was found out before: the command hides its exit code."""
+        self._masked = True
 
     def fail(
         self,
@@ -147,6 +148,11 @@ class Case:
 
     def _exit_code(self, seen: int | None) -> int | None:
         return self.result.exit_code if seen is None else seen
+
+
+def hides_exit(tool: str, line: str) -> bool:
+    """Whether a command hides its exit code; in PowerShell a pipe keeps $LASTEXITCODE."""
+    return is_masked(line) and tool not in POWERSHELLS
 
 
 @lru_cache(maxsize=4096)

@@ -7,7 +7,7 @@ first word, since looking for each of them in each result would cost more than a
 
 from __future__ import annotations
 
-import re
+from itertools import pairwise
 from typing import NamedTuple
 
 from warmstart.model import ErrorClass
@@ -82,7 +82,7 @@ _PHRASES: dict[ErrorClass, tuple[str, ...]] = {
         "node.js v", "stack trace",
     ),
 }  # fmt: skip
-_FAILURES = frozenset({"failed", "failing", "failure", "failures", "fail", "error", "errors"})
+_FAILURES = frozenset({b"failed", b"failing", b"failure", b"failures", b"fail", b"error", b"errors"})
 _BY_EXIT = {124: ErrorClass.TIMEOUT, 126: ErrorClass.PERMISSION, 127: ErrorClass.NOT_FOUND}
 _LINE_CHARS = 120
 _FAR_CHARS = 500
@@ -107,40 +107,52 @@ class Phrase(NamedTuple):
     error_class: ErrorClass
 
 
-def _index_phrases() -> dict[str, list[Phrase]]:
-    index: dict[str, list[Phrase]] = {}
+_WORD_CHARS = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_'")
+_SPACED = bytes(char if char in _WORD_CHARS else 32 for char in range(256))
+
+
+def _split_words(text: str) -> list[bytes]:
+    """The words of a text: runs of ASCII letters, digits, ``_`` and ``'``.
+
+    In bytes, because that is three times as fast as an expression.
+    """
+    return text.encode(errors="replace").translate(_SPACED).split()
+
+
+def _index_phrases() -> dict[bytes, list[Phrase]]:
+    index: dict[bytes, list[Phrase]] = {}
     for rank, (error_class, phrases) in enumerate(_PHRASES.items()):
         for text in phrases:
-            first = _WORD.findall(text)[0]
+            first = _split_words(text)[0]
             index.setdefault(first, []).append(Phrase(rank, text, error_class))
     return index
 
 
-_WORD = re.compile(r"[a-z0-9_']+")
 _BY_FIRST_WORD = _index_phrases()
 _FIRST_WORDS = frozenset(_BY_FIRST_WORD)
-_LAST = Phrase(len(_PHRASES), "", ErrorClass.OTHER)
+_LAST_RANK = len(_PHRASES)
 _TEST_RANK = list(_PHRASES).index(ErrorClass.TEST_FAILURE)
 
 
 def _match(text: str) -> ErrorClass | None:
     """The first class, in order, one of whose phrases occurs."""
-    best = _LAST
-    words = _WORD.findall(text)
+    best, found = _LAST_RANK, None
+    words = _split_words(text)
     for word in _FIRST_WORDS.intersection(words):
-        for phrase in _BY_FIRST_WORD[word]:
-            if phrase.rank < best.rank and phrase.text in text:
-                best = phrase
-    if best.rank > _TEST_RANK and not _FAILURES.isdisjoint(words) and _counts_failures(words):
+        for rank, phrase, error_class in _BY_FIRST_WORD[word]:
+            if rank < best and phrase in text:
+                best, found = rank, error_class
+                break  # the phrases of a word stand in the order of their ranks
+    if best > _TEST_RANK and not _FAILURES.isdisjoint(words) and _counts_failures(words):
         return ErrorClass.TEST_FAILURE
-    if best is _LAST:
-        return ErrorClass.CRASH if "error" in text else None
-    return best.error_class
+    if found is None and "error" in text:
+        return ErrorClass.CRASH
+    return found
 
 
-def _counts_failures(words: list[str]) -> bool:
+def _counts_failures(words: list[bytes]) -> bool:
     """Whether a number above zero stands before a word for failures ("3 failed")."""
-    for place, word in enumerate(words):
-        if word in _FAILURES and place and words[place - 1].strip("0").isdecimal():
+    for before, word in pairwise(words):
+        if word in _FAILURES and before.strip(b"0").isdigit():
             return True
-    return "fail" in (words[0], words[-1])
+    return b"fail" in (words[0], words[-1])

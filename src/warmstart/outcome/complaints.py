@@ -173,12 +173,14 @@ def _ends_in_stack(output: Output, *, masked: bool) -> bool:
 
 def _closes_with_error(output: Output, *, masked: bool) -> bool:
     """The last line is a program's complaint, or opens like one."""
+    if masked and len(output.last_lines) > 2:
+        return False
     if '  File "' in output.tail and _was_caught(_below_traceback(output) or [""]):
         return False
     final = output.final.lower()
-    if not (ERROR_OPENING.match(final) or (": " in final and _NAMED.match(final))):
-        return not masked and bool(_DEATH.match(output.final))
-    return not masked or len(output.last_lines) <= 2
+    if ERROR_OPENING.match(final) or (": " in final and _NAMED.match(final)):
+        return True
+    return not masked and bool(_DEATH.match(output.final))
 
 
 def _opens_with_error(output: Output, *, masked: bool) -> bool:
@@ -208,9 +210,8 @@ def _reports_failed_exit(output: Output, *, masked: bool) -> bool:
 def _summary_counts_failures(output: Output, *, masked: bool) -> bool:
     """A test, lint or build summary with failures in it."""
     del masked
-    if any(map(_SUMMARY.match, output.last_lines)):
-        return True
-    return any(contains_any(line, _SUMMARY_PHRASES) for line in output.last_lines[-4:])
+    lines = output.last_lines
+    return any(map(_SUMMARY.match, lines)) or contains_any("\n".join(lines[-4:]), _SUMMARY_PHRASES)
 
 
 def _checks_fail(output: Output, *, masked: bool) -> bool:
@@ -235,8 +236,10 @@ class Complaint(NamedTuple):
     """Whether it is sure enough to overrule a zero exit."""
 
 
+_SHELL_WORDS = ("sh:", "(eval)", "line ")
+"""What the first two rules need; most outputs hold none of it."""
 _RULES = (
-    Complaint("shell_refuses", ("line ", "sh:", "(eval)"), _shell_refuses),
+    Complaint("shell_refuses", (), _shell_refuses),
     Complaint("shell_complains", ("sh:", "(eval)", "-c: line"), _shell_complains),
     Complaint(
         "ends_in_traceback", ("Traceback", '  File "', "Error", "Exception"), _ends_in_traceback
@@ -271,6 +274,8 @@ _NEAR_CHARS = 400
 _COMMIT = "commit"
 _NAME_CHARS = 60
 """A line that a program signs has its name within these."""
+_UNNAMED = ("fatal", "error", "Q")
+"""What may sign a line though the command line does not hold it: git, and what was quoted."""
 _BY_SHELL = frozenset({"shell_refuses", "shell_complains"})
 _BY_FETCHERS = _BY_SHELL | {"opens_with_error", "checks_fail"}
 _BY_SPEAKERS = frozenset(rule.name for rule in _RULES)
@@ -289,22 +294,14 @@ def find_complaint(case: Case, *, masked: bool = False) -> str | None:
     near = output.tail[-_NEAR_CHARS:]
     if masked and not _may_hide_failure(output, near):
         return None
-    for name, words, test, _ in _MASKED_RULES if masked else _RULES:
+    rules = _MASKED_RULES if masked else _RULES
+    for name, words, test, _ in rules if contains_any(near, _SHELL_WORDS) else rules[2:]:
         if words and not contains_any(near, words):
             continue
         # Only when a rule speaks is it worth taking the command line apart.
         if test(output, masked=masked) and name in _allowed_rules(case):
             return name
     return None
-
-
-def speaks_of_failure(output: Output) -> bool:
-    """Whether any rule for masked commands speaks, whoever printed the words."""
-    near = output.tail[-_NEAR_CHARS:]
-    for _, words, test, _ in _MASKED_RULES:
-        if (not words or contains_any(near, words)) and test(output, masked=True):
-            return True
-    return False
 
 
 def _may_hide_failure(output: Output, near: str) -> bool:
@@ -341,21 +338,24 @@ def find_own_complaint(case: Case) -> bool:
     ):
         return False
     output = case.output
-    last = list(filter(_may_sign, output.last_lines))
-    first = list(filter(_may_sign, output.first_lines))
-    if not last and not first:
+    signed = _find_signed(output.outer_lines, case.line)
+    if not signed:
         return False
     # Only when a line may be a complaint is it worth taking the command line apart.
     openings = _counted_openings(case)
-    near = [*first, *last]
     if case.command.sequence:
-        near = list(filter(_may_sign, output.last_lines[-3:]))
-    return any(line.startswith(openings) and not _HARMLESS.search(line) for line in near)
+        signed = _find_signed(output.last_lines[-3:], case.line)
+    return any(line.startswith(openings) and not _HARMLESS.search(line) for line in signed)
 
 
-def _may_sign(line: str) -> bool:
-    """Whether a program may have signed a line with its name."""
-    return ": " in line[:_NAME_CHARS] or _COMMIT in line
+def _find_signed(lines: list[str], command_line: str) -> list[str]:
+    """The lines that a program of the command line may have signed with its name."""
+    signed = []
+    for line in lines:
+        name, colon, _ = line[:_NAME_CHARS].partition(": ")
+        if (colon and (name in command_line or name in _UNNAMED)) or _COMMIT in line:
+            signed.append(line)
+    return signed
 
 
 def _counted_openings(case: Case) -> tuple[str, ...]:

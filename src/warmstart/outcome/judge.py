@@ -10,8 +10,15 @@ from collections.abc import Callable
 
 from warmstart.model import Certainty, Outcome, Request, Result, Status
 from warmstart.outcome import explicit, structure, words
-from warmstart.outcome.case import Case
-from warmstart.outcome.plain import find_plain_outcome, is_plain_answer, is_plain_brief
+from warmstart.outcome.case import Case, hides_exit
+from warmstart.outcome.plain import (
+    EXIT_ZERO,
+    find_plain_exit,
+    is_plain_answer,
+    is_plain_brief,
+    is_plain_output,
+    may_show_exit,
+)
 from warmstart.outcome.tools import ToolKind, command_of, kind_of
 
 Rule = Callable[[Case], Outcome | None]
@@ -37,6 +44,8 @@ def _rules_by_opening(kind: ToolKind) -> dict[str, tuple[Rule, ...]]:
 RULES = {kind: _rules_by_opening(kind) for kind in ToolKind}
 _SHELL = ToolKind.SHELL
 _CODE = ToolKind.CODE
+_SILENT_RULES = (structure.marker_left_out, words.silent_search)
+"""Those that may speak of a command that printed nothing."""
 UNANSWERED = Outcome(status=Status.UNANSWERED, certainty=Certainty.STRUCTURAL, evidence="no_result")
 
 
@@ -50,19 +59,39 @@ def judge(request: Request, result: Result | None, origin: str = "") -> Outcome:
     kind = kind_of(request.tool)
     if result.is_error is not None or result.exit_code is not None or result.status is not None:
         return _apply(explicit.RULES, Case(request, result, origin, kind))
-    line = ""
     if kind is _SHELL:
-        line = command_of(request.arguments)
-        plain = find_plain_outcome(request.tool, line, result.text, origin)
-    elif is_plain_answer(result.text) and (kind is not _CODE or is_plain_brief(result.text)):
-        plain = words.NOTHING_WRONG
-    else:
-        plain = None
-    if plain is not None:
-        return plain
+        return _judge_shell(request, result, origin)
+    text = result.text
+    if is_plain_answer(text) and (kind is not _CODE or is_plain_brief(text)):
+        return words.NOTHING_WRONG
+    return _apply(_rules_for(kind, text), Case(request, result, origin, kind, ""))
+
+
+def _judge_shell(request: Request, result: Result, origin: str) -> Outcome:
+    """The same for a command without an explicit field; most show their exit code plainly."""
+    text = result.text
+    line = command_of(request.arguments)
+    seen = find_plain_exit(request.tool, text, origin)
+    if seen is None:
+        if origin != "claude_code" and is_plain_brief(text, line):
+            return words.NOTHING_WRONG
+        rules = _rules_for(_SHELL, text) if text else _SILENT_RULES
+        return _apply(rules, Case(request, result, origin, _SHELL, line))
+    code, evidence = seen
+    masked = code == 0 and hides_exit(request.tool, line)
+    if code == 0 and (not masked or ("$?" not in line and is_plain_output(text))):
+        return EXIT_ZERO[evidence, masked]
+    case = Case(request, result, origin, _SHELL, line)
+    if masked:
+        case.remember_masked()
+    if evidence == "marker_left_out" and may_show_exit(text):
+        return _apply(_rules_for(_SHELL, text), case)
+    return explicit.judge_exit(case, code, evidence, Certainty.STRUCTURAL)
+
+
+def _rules_for(kind: ToolKind, text: str) -> tuple[Rule, ...]:
     by_opening = RULES[kind]
-    rules = by_opening.get(result.text[:80].lstrip()[:1]) or by_opening[structure.ANY_OPENING]
-    return _apply(rules, Case(request, result, origin, kind, line))
+    return by_opening.get(text[:80].lstrip()[:1]) or by_opening[structure.ANY_OPENING]
 
 
 def _apply(rules: tuple[Rule, ...], case: Case) -> Outcome:

@@ -16,6 +16,10 @@ _CODEX = re.compile(r"(?:[^\n]*\n){0,4}?Process exited with code (-?\d+)\n")
 _MINI = re.compile(
     r"\s*(?:<exception>.*</exception>\s*)?<returncode>(-?\d+)</returncode>", re.DOTALL
 )
+_MINI_ZERO = "<returncode>0</returncode>"
+_CODEX_ZERO = "\nProcess exited with code 0\n"
+_HEADER_CHARS = 90
+"""The lines above Codex's marker are shorter than these."""
 HEAD_MARKERS: dict[str, re.Pattern[str]] = {
     "Exit": re.compile(r"Exit code:? (-?\d+)\b"),  # Claude Code, newer Codex, Cursor
     "Erro": re.compile(r"Error: Exit code:? (-?\d+)\b"),
@@ -78,6 +82,8 @@ def find_head_code(text: str) -> int | None:
     pattern = HEAD_MARKERS.get(text[:4])
     if pattern is None:
         return None
+    if text.startswith(_MINI_ZERO) or (pattern is _CODEX and _CODEX_ZERO in text[:_HEADER_CHARS]):
+        return 0  # what nearly all results say needs no expression
     found = pattern.match(text, 0, _HEAD_CHARS)
     return int(found[1][:12]) if found else None
 

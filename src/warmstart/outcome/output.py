@@ -34,7 +34,9 @@ class Output:
         """The windows hold the whole output."""
         self.final = tail[tail.rfind("\n") + 1 :]
         """The last line."""
-        self.first = head.lstrip("\r\n").partition("\n")[0]
+        head = head.lstrip("\r\n")
+        end = head.find("\n")
+        self.first = head if end < 0 else head[:end]
         """The first line."""
         self._last: list[str] | None = None
 
@@ -42,20 +44,29 @@ class Output:
     def last_lines(self) -> list[str]:
         """The last few lines that are not blank."""
         if self._last is None:
-            lines = [line for line in self.tail.splitlines() if line and not line.isspace()]
-            self._last = lines[-_NEAR_LINES:]
+            lines = self.tail.splitlines()
+            last = _drop_blank(lines[-_NEAR_LINES:])
+            if len(last) < _NEAR_LINES < len(lines):
+                last = _drop_blank(lines)[-_NEAR_LINES:]
+            self._last = last
         return self._last
 
     @property
-    def first_lines(self) -> list[str]:
-        """The first few lines that are not blank."""
-        lines = [line for line in self.head.splitlines() if line and not line.isspace()]
-        return lines[:_NEAR_LINES]
+    def outer_lines(self) -> list[str]:
+        """The last few lines and the first few that are not blank."""
+        last = self.last_lines
+        if self.is_short and len(last) < _NEAR_LINES:
+            return last  # these are all
+        return [*last, *_drop_blank(self.head.splitlines())[:_NEAR_LINES]]
 
     @property
     def is_brief(self) -> bool:
         """The whole output is but a few lines."""
         return self.is_short and self.tail.count("\n") <= _NEAR_LINES
+
+
+def _drop_blank(lines: list[str]) -> list[str]:
+    return [line for line in lines if line and not line.isspace()]
 
 
 def _header_length(head: str) -> int:

@@ -9,20 +9,17 @@ from __future__ import annotations
 import re
 
 from warmstart.model import Certainty, Outcome, Status
-from warmstart.outcome.case import HEAD_CHARS, TAIL_CHARS
-from warmstart.outcome.complaints import ERROR_OPENING, MASKED_WORDS, speaks_of_failure
+from warmstart.outcome.complaints import ERROR_OPENING, MASKED_WORDS
 from warmstart.outcome.markers import GIVING_UP_WORDS, find_head_code
-from warmstart.outcome.output import Output
 from warmstart.outcome.phrases import contains_any
 from warmstart.outcome.refusals import REFUSAL_WORDS
-from warmstart.outcome.shell import is_masked, may_search
+from warmstart.outcome.shell import may_search
 from warmstart.outcome.structure import says_nothing
 from warmstart.outcome.words import (
     CONTENT_OPENINGS,
     NOTHING_WRONG,
     OPENING_WORDS,
-    SHORT_CHARS,
-    TRIGGERS,
+    reads_like_complaint,
 )
 
 
@@ -36,30 +33,42 @@ def _exit_zero(evidence: str, *, masked: bool) -> Outcome:
     )
 
 
-_EXIT_ZERO = {
+EXIT_ZERO = {
     (evidence, masked): _exit_zero(evidence, masked=masked)
     for evidence in ("exit_marker", "marker_left_out")
     for masked in (False, True)
 }
+_LEFT_OUT = (0, "marker_left_out")
 _OPENING = re.compile(r"(?![{<\s]|\[[A-Z])[^\w{]{0,6}((?:[Tt]he )?[\w']+)")
-_LISTS = ("", "[{", "[]")
+_LISTS = ("[{", "[]", '"{', "[[{")
+_FINE_OPENING = re.compile(
+    r"No (?:files|matches) found|Found \d+ (?:file|line|result)|File created successfully"
+    r"|User has answered|Exit code: 0\n"
+)
+"""Answers that begin with a suspect word and mean no harm."""
 _HARNESS_WORDS = REFUSAL_WORDS | GIVING_UP_WORDS
 _PRINTED_OPENINGS = frozenset(" \t{/.0123456789-+=#*|")
 """How output begins, and no sentence of a harness."""
+_BLANK_OR_JSON = (" ", "\t", "{")
 _START_CHARS = 300
 _END_CHARS = 400
-_BRIEF_CHARS = 200
+_BRIEF_CHARS = 600
 _WRAPPED = ("<", "{")
 _TELLING = (
     ": ", "rror", "ail", "RROR", "AIL", "sh:", "not ", "no ", "No ", "annot", "n't", "xit", "nable",
     "nvalid", "nknown", "nexpected", "issing", "sage", "File ", "atal", "anic", "xception", "at ",
-    "from ", "more", "(eval)", "lleg", "enied", "illed", "ault", "bort", "ermin", "Bus", "Trace",
+    "from ", "more", "(eval)", "lleg", "enied", "illed", "ault", "bort", "erminated", "Bus", "Trace",
     "***", "accepts", "onflict", "CONFLICT", "reject", "npm", ".js", "Bun", "nterrupt", "E:",
-    "LIFECYCLE", "ould", "alformed", "Command", "OCI", "ser ", "equest", "lock", "ancel", "cleared",
+    "LIFECYCLE", "arning", "ould", "alformed", "Command", "OCI", "ser ", "equest", "lock", "ancel", "cleared",
     "issue", "hunk", "stopped", "commit", "line ",
     "Duplicate",
 )  # fmt: skip
 """Every complaint, and every sentence of a harness, holds one of these."""
+_TELLING_WORDS = (
+    "rror", "ail", "RROR", "AIL", "xception", "xit", "nterrupt", "arning", "illed", "bort", "ermin",
+    "LIFECYCLE",
+)  # fmt: skip
+"""The same for a text without a space, where a complaint is a single word."""
 _SUSPECT_WORDS = OPENING_WORDS | _HARNESS_WORDS
 
 
@@ -68,42 +77,38 @@ def is_plain_answer(text: str) -> bool:
     opening = text[:1]
     if opening == "{":
         return says_nothing(text)
-    if text[:2] in _LISTS:
+    if not text or text.startswith(_LISTS):
         return True
     if opening in CONTENT_OPENINGS:
-        return "{" not in text[:40] and _reads_plain(text)
+        return text[:80].lstrip()[:1] != "{" and not reads_like_complaint(text)
+    if text.startswith("The file ") and _reports_edit(text):
+        return True
     found = _OPENING.match(text, 0, 80)
-    if found is None or found[1].lower() in _SUSPECT_WORDS or opening == "E":
+    if found is None:
+        return False
+    is_suspect = opening == "E" or found[1].lower() in _SUSPECT_WORDS
+    if is_suspect and not _FINE_OPENING.match(text):
         return False
     start = text[:120]
     if "ailed" in start or "Error" in start or "Exception" in start:
         return False
-    return _reads_plain(text)
+    return not reads_like_complaint(text)
 
 
-def _reads_plain(text: str) -> bool:
-    """Whether a text is too long for a complaint, or its first line holds no telling word."""
-    if len(text) > SHORT_CHARS:
-        return True
-    return TRIGGERS.isdisjoint(text[:300].lstrip().partition("\n")[0].lower().split())
+def _reports_edit(text: str) -> bool:
+    """Whether the first line says what has been done to a file."""
+    done = text.find(" has been ", 0, 200)
+    return done > 0 and "\n" not in text[:done] and "ailed" not in text[:120]
 
 
-def find_plain_outcome(tool: str, line: str, text: str, origin: str) -> Outcome | None:
-    """The outcome of a shell call that exited zero, or said nothing telling, in plain sight."""
+def find_plain_exit(tool: str, text: str, origin: str) -> tuple[int, str] | None:
+    """The exit code of a shell call that stands in plain sight, and the rule that would read it."""
     code = find_head_code(text)
-    evidence = "exit_marker"
-    if code is None:
-        if origin != "claude_code":
-            return NOTHING_WRONG if is_plain_brief(text, line) else None
-        if tool != "Bash" or _opens_like_harness(text):
-            return None
-        code, evidence = 0, "marker_left_out"
-    if code != 0:
-        return None
-    masked = is_masked(line)
-    if masked and ("$?" in line or not hides_nothing(text)):
-        return None
-    return _EXIT_ZERO[evidence, masked]
+    if code is not None:
+        return code, "exit_marker"
+    if origin == "claude_code" and tool == "Bash" and not _opens_like_harness(text):
+        return _LEFT_OUT
+    return None
 
 
 def _opens_like_harness(text: str) -> bool:
@@ -124,13 +129,9 @@ def is_plain_output(text: str) -> bool:
     return not ERROR_OPENING.match(text[start : start + 80].lstrip().lower())
 
 
-def hides_nothing(text: str) -> bool:
-    """Whether no rule that may overrule a zero speaks of what a command printed."""
-    if is_plain_output(text):
-        return True
-    if len(text) <= TAIL_CHARS:
-        return not speaks_of_failure(Output(text, text, is_short=True))
-    return not speaks_of_failure(Output(text[:HEAD_CHARS], text[-TAIL_CHARS:], is_short=False))
+def may_show_exit(text: str) -> bool:
+    """Whether an exit code, or the harness, may yet be found behind an opening that shows none."""
+    return text[:1] in _BLANK_OR_JSON or "xit" in text[-_END_CHARS:]
 
 
 def is_plain_brief(text: str, line: str = "") -> bool:
@@ -139,4 +140,6 @@ def is_plain_brief(text: str, line: str = "") -> bool:
         return not may_search(line)
     if len(text) > _BRIEF_CHARS or text[0] in _WRAPPED or text.isspace():
         return False
-    return "diff" not in line and "cmp" not in line and not contains_any(text, _TELLING)
+    if "diff" in line or "cmp" in line:
+        return False
+    return not contains_any(text, _TELLING if " " in text else _TELLING_WORDS)

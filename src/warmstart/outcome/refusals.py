@@ -26,7 +26,7 @@ _REFUSALS = {
     "interrupted": Refusal(Status.CANCELLED, "user_interrupted", "the user interrupted"),
 }
 _OPENING = re.compile(
-    r"""[\W_]* (?=[abceioprstuABCEIOPRSTU]) (?:tool_use_error>|error:\ )?
+    r"""[\W_]* (?=[abceioprstu]) (?:tool_use_error>|error:\ )?
     (?: (?P<cascade> sibling\ tool\ call\ errored | cancelled:\ parallel\ tool\ call )
       | (?P<rejected>
           (?:the\ )?user\ (?:doesn't\ want|does\ not\ want|rejected|denied|declined|dismissed
@@ -45,8 +45,9 @@ _OPENING = re.compile(
         | (?:command\ )?aborted\ by\ user | interrupted\ by\ user | cancelled\ by\ user
         | the\ user\ (?:cancelled|interrupted|aborted) )
     )""",
-    re.IGNORECASE | re.VERBOSE,
+    re.VERBOSE,
 )
+"""Matched against lower-case text: that is twice as fast as ignoring case."""
 
 
 REFUSAL_WORDS = frozenset({
@@ -59,5 +60,5 @@ REFUSAL_WORDS = frozenset({
 
 def find_refusal(head: str) -> Refusal | None:
     """The refusal a result begins with, if it does."""
-    found = _OPENING.match(head)
+    found = _OPENING.match(head.lower())
     return _REFUSALS[found.lastgroup] if found and found.lastgroup else None

@@ -15,10 +15,13 @@ from typing import NamedTuple
 from warmstart.outcome.phrases import contains_any
 
 _OPAQUE = re.compile(
-    r"""'[^']*'? | "(?:\\.|[^"\\])*"? | \\. | \$\([^()]*\) | `[^`]*` | (?<!\S)\#[^\n]*""",
+    r"""'[^']*'? | "[^"\\]*(?:\\.[^"\\]*)*"? | \\. | \$\([^()]*\) | `[^`]*` | \#(?<!\S\#)[^\n]*""",
     re.VERBOSE | re.DOTALL,
 )
-"""What is copied to the program or ignored: quotes, escapes, substitutions, comments."""
+"""What is copied to the program or ignored: quotes, escapes, substitutions, comments.
+
+Every alternative begins with a character of its own, so that the search can skip all others.
+"""
 _HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
 _OPERATOR = re.compile(r"(\|\||&&|\|&?|;|\n)")
 _ASSIGNMENT = re.compile(r"\w+=(?:'[^']*'|\"[^\"]*\"|\S*)$")
@@ -79,20 +82,16 @@ def read_command(line: str) -> Command:
     if not stages:
         return NO_COMMAND
     last = stages[-1].strip()
-    before = operators[-1] if operators else ""
     program = program_of(last)
+    if not operators:
+        return Command(program, last, (program,) if program else (), False, False, False)
+    before = operators[-1]
     masked = _hides(program, before, line)
     end = len(stages) - 1 if masked and before not in _PIPES else len(stages)
     start = _start_of_chain(operators, end)
-    chain = operators[start : end - 1]
-    return Command(
-        program,
-        last,
-        tuple(filter(None, (program_of(stage) for stage in stages[start:end]))),
-        masked=masked,
-        chained="&&" in chain,
-        sequence=start > 0,
-    )
+    chained = "&&" in operators[start : end - 1]
+    speakers = tuple(filter(None, map(program_of, stages[start:end])))
+    return Command(program, last, speakers, masked, chained, start > 0)
 
 
 def _start_of_chain(operators: list[str], end: int) -> int:
@@ -107,37 +106,50 @@ def is_masked(line: str) -> bool:
     """Whether the line hides its exit code, without taking it apart where its end is plain."""
     if "|" not in line and ";" not in line and "\n" not in line:
         return False
-    if "<<" in line:
-        line = _drop_heredocs(line)
-    line = line.rstrip()
+    line = _drop_heredocs(line).rstrip()
     start = _last_operator(line)
-    last = line[start + 1 :]
-    if not last or not (_has_no_quotes(last) or (_is_plain(last) and _is_plain(line[:start]))):
+    if start < 0:
+        return False
+    if not _is_outside_quotes(line, start):
         if _HIDERS.isdisjoint(_BEHIND_OPERATOR.findall(line)):
             return False
         line = _blank_opaque(line).rstrip("\n; ")
         start = _last_operator(line)
-        last = line[start + 1 :]
-    word = last.split(None, 1)[:1]
-    if not word or word[0] not in _HIDERS:
+    return _stage_hides(line, start)
+
+
+def _stage_hides(line: str, start: int) -> bool:
+    """Whether what stands behind the operator at ``start`` hides what stood before it."""
+    words = line[start + 1 :].split(None, 1)
+    if not words or words[0] not in _HIDERS:
         return False
-    program = program_of(last) if word[0] in _LEADERS or word[0] == "timeout" else word[0]
+    program = words[0]
+    if program in _LEADERS or program == "timeout":
+        program = program_of(line[start + 1 :])
     return _hides(program, _operator_at(line, start), line)
 
 
 def _last_operator(line: str) -> int:
     """Index of the last character of the last operator, or -1."""
-    start = max(line.rfind("|"), line.rfind(";"), line.rfind("\n"))
-    return max(start, line.rfind("&&", start + 1) + 1)
+    start = line.rfind("|")
+    for operator in (";", "\n"):
+        later = line.rfind(operator, start + 1)
+        if later > start:
+            start = later
+    later = line.rfind("&&", start + 1)
+    return later + 1 if later > start else start
+
+
+def _is_outside_quotes(line: str, start: int) -> bool:
+    """Whether the operator at ``start`` is a real one, as far as that is plain to see."""
+    last = line[start + 1 :]
+    if "'" not in last and '"' not in last and "`" not in last:
+        return bool(last)  # an operator inside quotes has a quote behind it
+    return _is_plain(last) and _is_plain(line[:start])
 
 
 def _operator_at(line: str, index: int) -> str:
     return "||" if line[index - 1 : index + 1] == "||" else line[index : index + 1]
-
-
-def _has_no_quotes(text: str) -> bool:
-    """An operator inside quotes has a quote behind it; where none follows, it is real."""
-    return "'" not in text and '"' not in text and "`" not in text
 
 
 def _is_plain(text: str) -> bool:
@@ -183,16 +195,14 @@ def _blank_opaque(line: str) -> str:
 def _drop_heredocs(line: str) -> str:
     """The line without the bodies of its heredocs, which may be whole programs."""
     position = line.find("<<")
-    if position < 0:
-        return line
-    while found := _HEREDOC.search(line, position):
+    while position >= 0 and (found := _HEREDOC.search(line, position)):
         start = line.find("\n", found.end())
-        end = line.find("\n" + found[1], start) if start >= 0 else -1
         if start < 0:
             break
-        rest = line[end + 1 + len(found[1]) :] if end >= 0 else ""
-        line = line[:start] + rest
-        position = start
+        word = found[1]
+        end = line.find("\n" + word, start)
+        line = line[:start] + line[end + 1 + len(word) :] if end >= 0 else line[:start]
+        position = line.find("<<", start)
     return line
 
 

@@ -38,6 +38,10 @@ _EXIT_KEYS = ("exit_code", "exitCode", "returncode")
 _TELLING_KEYS = frozenset(
     {*_EXIT_KEYS, "metadata", "error", "success", "ok", "isError", "is_error"}
 )
+_TELLING_PARTS = (
+    "\\", 'rror"', '"fail', '"success"', '"ok"', '"exit', '"returncode"', '"metadata"',
+)  # fmt: skip
+"""An object with a telling field, or a status that says failure, holds one of these."""
 
 
 def cleared_result(case: Case) -> Outcome | None:
@@ -129,7 +133,9 @@ def says_nothing(text: str) -> bool:
     if text[1:2] == "'":
         return not _PYTHON_FAILURE.match(text)
     if len(text) > TAIL_CHARS:
-        return False
+        return not (contains_any(text[-TAIL_CHARS:], _TAIL_KEYS) or _HEAD_FIELD.match(text))
+    if not contains_any(text, _TELLING_PARTS):
+        return True
     try:
         data = orjson.loads(text)
     except orjson.JSONDecodeError:

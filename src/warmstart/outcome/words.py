@@ -117,8 +117,12 @@ def command_complains(case: Case) -> Outcome | None:
     """What a command or program printed ends in a complaint."""
     if find_own_complaint(case):
         return case.fail("own_complaint", _TEXTUAL)
+    complaint = find_complaint(case)
+    if complaint is None:
+        return None
     masked = case.is_masked
-    complaint = find_complaint(case, masked=masked)
+    if masked:
+        complaint = find_complaint(case, masked=True)
     if complaint is None:
         return None
     # A command that hides its failure exits with what hides it: zero. Unless the failing part
@@ -154,16 +158,21 @@ def _opens_with_failure(case: Case) -> bool:
 
 def short_complaint(case: Case) -> Outcome | None:
     """A short answer that says what went wrong."""
-    if len(case.result.text) > SHORT_CHARS:
-        return None
-    first = case.head.lstrip().partition("\n")[0][:200].lower()
-    if first[:1] in _NOT_PROSE or TRIGGERS.isdisjoint(first.split()):
-        return None
-    if _FINE.match(first) or _CITATION.match(first):
-        return None
-    if contains_any(_QUOTED.sub("", first), _SHORT_COMPLAINTS):
+    if reads_like_complaint(case.result.text):
         return case.fail("short_complaint", _TEXTUAL)
     return None
+
+
+def reads_like_complaint(text: str) -> bool:
+    """Whether a text is short and its first line says what went wrong."""
+    if len(text) > SHORT_CHARS:
+        return False
+    first = text.lstrip()[:200].partition("\n")[0].lower()
+    if TRIGGERS.isdisjoint(first.split()) or first[:1] in _NOT_PROSE:
+        return False
+    if _FINE.match(first) or _CITATION.match(first):
+        return False
+    return contains_any(_QUOTED.sub("", first), _SHORT_COMPLAINTS)
 
 
 NOTHING_WRONG = Outcome(status=Status.OK, certainty=_TEXTUAL, evidence="nothing_wrong")

@@ -65,7 +65,7 @@ class Scan(NamedTuple):
 
 def scan_calls(facts: SessionFacts, rules: Rules, known: dict[str, bool]) -> Scan:
     """Split a session's calls; ``known`` remembers which tools are trivial."""
-    calls: Sequence[CallFact] = facts.calls
+    calls: Sequence[CallFact] = tuple(facts.calls)
     tools = [call[3] for call in calls]
     used = set(tools)
     for tool in used.difference(known):

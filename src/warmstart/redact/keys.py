@@ -36,6 +36,7 @@ _SCHEME = re.compile("//:s?ptth")
 _PEM_BEGIN = re.compile(r"-{2,5}BEGIN[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-{2,5}")
 _PEM_END = re.compile(r"-{2,5}END[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-{2,5}")
 _PEM_BODY = re.compile(r"\s*(?:[A-Za-z0-9+/=]{16,}\s+)*[A-Za-z0-9+/=]*")
+_PEM_LINE = re.compile(r"[ \t|]*(?:\d+[\t ]+)?[A-Za-z0-9+/=]{1,76}\s+")
 _PUTTY = re.compile(r"Private-Lines:[ \t]*\d+\s+((?:[A-Za-z0-9+/=]{16,}\s+)*[A-Za-z0-9+/=]{16,})")
 MAX_PEM = 32_768
 FIRST_LOOK = 512
@@ -136,8 +137,24 @@ def _find_blocks(text: str) -> Iterator[tuple[int, int, str]]:
         done = ends[index] if closed else _end_of_body(text, start)
         if done - start > MIN_RUN and not is_example(text[start:done][:200]):
             yield begin.start(), done, "private_key"
+    for end in _PEM_END.finditer(text):
+        if end.start() >= done:
+            # Its beginning was cut off: what is left of the body stands right before it.
+            start = _start_of_body(text, end.start())
+            if end.start() - start > MIN_RUN:
+                yield start, end.end(), "private_key"
     for match in _PUTTY.finditer(text):
         yield (*match.span(1), "private_key")
+
+
+def _start_of_body(text: str, end: int) -> int:
+    start = end
+    while start > 0 and end - start < MAX_PEM:
+        line = text.rfind("\n", 0, start - 1) + 1
+        if not _PEM_LINE.fullmatch(text, line, start):
+            break
+        start = line
+    return start
 
 
 def _end_of_body(text: str, start: int) -> int:

@@ -27,11 +27,12 @@ __all__ = [
 Show = Callable[[float], str]
 """Writes a value of an axis."""
 TOP, BOTTOM, LEFT, RIGHT, ROW = 14, 44, 62, 14, 28
-EFFECT_LEFT, EFFECT_RIGHT = 250, 250
+EFFECT_LEFT, EFFECT_RIGHT = 240, 220
 HEIGHT = 270
 RATIOS = (0.05, 0.1, 0.2, 0.33, 0.5, 0.67, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0)
-MAX_TICKS = 8
-MAX_REACH = 3.0
+TICK_ROOM = 40
+"""Least distance between two labels of an axis."""
+MAX_REACH = 8.0
 """A hopeless interval is cut here, in multiples of the largest estimate or margin."""
 
 
@@ -66,10 +67,13 @@ class PathPoint(NamedTuple):
 
 
 def ratio_ticks(scale: Scale) -> list[float]:
-    """Round ratios, as logarithms."""
+    """Round ratios, as logarithms; no difference first, then whatever has room beside it."""
     inside = [math.log(r) for r in RATIOS if scale.low <= math.log(r) <= scale.high]
-    step = -(-len(inside) // MAX_TICKS)
-    return [x for x in inside if x == 0.0 or inside.index(x) % max(step, 1) == 0] or [0.0]
+    kept: list[float] = []
+    for value in sorted(inside, key=abs):
+        if all(abs(scale.at(value) - scale.at(other)) >= TICK_ROOM for other in kept):
+            kept.append(value)
+    return sorted(kept) or [0.0]
 
 
 def draw_effects(
@@ -187,7 +191,13 @@ def _rule(scale: Scale, tick: float, show: Show, width: int) -> str:
 
 
 def draw_path(
-    points: Sequence[PathPoint], label: str, show: Show, *, margin: float, planned: int
+    points: Sequence[PathPoint],
+    label: str,
+    show: Show,
+    *,
+    margin: float,
+    planned: int,
+    ratio: bool = False,
 ) -> Html:
     """The estimate after every task with an interval that holds at all times."""
     if not points:
@@ -199,8 +209,9 @@ def draw_path(
     line = " ".join(f"{x.at(p.n)},{y.at(p.value)}" for p in points)
     band = y.at(-margin) - y.at(margin)
     last = points[-1]
+    ticks = ratio_ticks(y) if ratio else find_ticks(y.low, y.high)
     parts = [
-        *(_rule(y, tick, show, WIDTH) for tick in find_ticks(y.low, y.high)),
+        *(_rule(y, tick, show, WIDTH) for tick in ticks),
         (
             f'<rect class="margin" x="{LEFT}" width="{x.end - x.start}" y="{y.at(margin)}"'
             f' height="{band:.1f}"/>'

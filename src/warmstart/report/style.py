@@ -59,5 +59,6 @@ ul{margin:8px 0;padding-left:20px;max-width:78ch}li{margin:3px 0}
 .legend{display:flex;flex-wrap:wrap;gap:2px 18px;font-size:13px;margin:0 0 6px}
 .legend i{display:inline-block;width:14px;height:4px;border-radius:2px;background:var(--c);
 margin-right:6px;vertical-align:middle}
+@media (max-width:720px){figure{overflow-x:auto}figure svg{min-width:600px}}
 @media print{body{background:#fff}.card,figure,.callout{break-inside:avoid}}
 """

@@ -22,6 +22,7 @@ from warmstart.experiment.schedule import Slot
 from warmstart.experiment.tasks import Task
 from warmstart.experiment.trial import TrialStatus
 from warmstart.model import Message, Role, Session
+from warmstart.redact import redact
 from warmstart.runners.endpoint import Conversation, price
 from warmstart.runners.pool import Done
 from warmstart.runners.process import Finished, Limits, run_process
@@ -32,6 +33,7 @@ from warmstart.sources import ReadLog, read_unit
 from warmstart.sources.stores import Machine, find_stores, list_units
 
 MAX_OUTPUT_BYTES = 1_000_000
+MAX_LAST_CHARS = 4000
 MAX_UNITS = 40
 """Newest sessions of a store that are looked at."""
 CLOCK_SLACK_SECONDS = 5.0
@@ -142,7 +144,8 @@ def _tell(task: Task, ended: Finished, session: Session | None) -> Conversation:
     if ended.timed_out:
         status, detail = TrialStatus.TIMEOUT, "the command ran out of time"
     elif ended.exit_code != 0:
-        last = ended.output.strip().rpartition("\n")[2]
+        # It ran with the user's own keys, and may say one.
+        last = redact(ended.output.strip()[-MAX_LAST_CHARS:]).text.rpartition("\n")[2]
         status, detail = TrialStatus.CRASHED, f"the command exited {ended.exit_code}: {last}"
     if session is None:
         messages = (

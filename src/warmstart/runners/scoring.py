@@ -6,8 +6,11 @@ trial, not a missing value.
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from warmstart.experiment.arms import ArmStart
@@ -16,6 +19,7 @@ from warmstart.experiment.schedule import Slot
 from warmstart.experiment.tasks import Task
 from warmstart.experiment.trial import Trial, TrialCall, TrialStatus
 from warmstart.model import Call, Status
+from warmstart.runners import matching
 from warmstart.runners.endpoint import Conversation
 from warmstart.runners.process import Limits, run_process
 from warmstart.runners.sandbox import Sandbox
@@ -23,6 +27,8 @@ from warmstart.sources.assemble import join_calls
 
 ORIGIN = "live_store"
 CHECK_SECONDS = 60.0
+MATCH_SECONDS = 10.0
+MATCH_PROGRAM = str(Path(matching.__file__))
 MIN_COPIED_LENGTH = 4
 MAX_DETAIL = 300
 
@@ -76,8 +82,14 @@ def check_task(
         ended = run_process(["sh", "-c", line], sandbox.root, Limits(seconds=CHECK_SECONDS))
         return CommandResult(ended.exit_code, ended.output)
 
+    def search(pattern: str, text: str) -> bool | None:
+        words = [sys.executable, "-I", "-S", MATCH_PROGRAM]
+        wanted = json.dumps({"pattern": pattern, "text": text})
+        ended = run_process(words, sandbox.root, Limits(seconds=MATCH_SECONDS), wanted)
+        return None if ended.timed_out else ended.exit_code == 0
+
     worked = [call.request for call in calls if call.outcome.status is Status.OK]
-    left = Left(answer=conversation.answer, calls=worked, read=sandbox.find, run=run)
+    left = Left(answer=conversation.answer, calls=worked, read=sandbox.find, run=run, search=search)
     return judge_task(task.checks, left)
 
 

@@ -83,6 +83,8 @@ class Toolbox:
             return tool.use(self.sandbox, request.arguments)
         except (SandboxError, ValueError) as error:
             return fail(str(error))
+        except OSError as error:  # a name too long for any file, say
+            return fail(error.strerror or "not possible here")
 
 
 def open_toolbox(task: Task, sandbox: Sandbox, stop: threading.Event | None = None) -> Toolbox:

@@ -137,11 +137,18 @@ def _post(url: str, data: bytes, headers: Mapping[str, str], patience: Patience)
         raise _RetryError(EndpointError(problem, failure=Failure.UNAVAILABLE)) from error
 
 
+class _StayHere(urllib.request.HTTPRedirectHandler):
+    """Follows nobody: the key in the headers is for the address of the plan alone."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
 def _opener(url: str) -> urllib.request.OpenerDirector:
     """No proxy stands between us and this machine."""
     if urlsplit(url).hostname in LOOPBACK:
-        return urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    return urllib.request.build_opener()
+        return urllib.request.build_opener(_StayHere, urllib.request.ProxyHandler({}))
+    return urllib.request.build_opener(_StayHere)
 
 
 def _parse(data: bytes) -> dict[str, Any]:
@@ -167,7 +174,7 @@ def _judge_status(
     if UNREADABLE_CALL in text:
         return EndpointError(UNREADABLE_CALL, failure=Failure.UNREADABLE_CALL, status=status)
     problem = f"the endpoint answered {status}: {_shown(text, headers)}"
-    if status in (401, 403, 404):
+    if status in (301, 302, 303, 307, 308, 401, 403, 404):
         return EndpointError(problem, failure=Failure.DENIED, status=status)
     if status in (408, 425, 429, 503, 529):
         final = EndpointError(problem, failure=Failure.UNAVAILABLE, status=status)

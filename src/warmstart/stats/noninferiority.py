@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from warmstart.stats.paired import paired_t
 from warmstart.stats.proportion import Interval
-from warmstart.stats.special import t_quantile
+from warmstart.stats.special import t_cdf, t_quantile
 
 __all__ = [
     "MIN_GROUPS",
@@ -28,8 +28,6 @@ MIN_GROUPS = 20
 is too optimistic at the margin (`bench/verdict.py` measures it)."""
 MIN_TO_SHOW_HARM = 6
 """Below this no two-sided sign test reaches 5 %, so "degraded" is not said either."""
-
-_BISECTIONS = 40
 
 
 class Preservation(StrEnum):
@@ -66,9 +64,7 @@ def hall_bound(differences: Sequence[float], level: float = 0.95) -> Interval:
     t = paired_t(differences, level)
     if t.se == 0.0:
         return t.interval
-    third = math.fsum((d - t.estimate) ** 3 for d in differences) / n
-    spread = math.fsum((d - t.estimate) ** 2 for d in differences) / n
-    skew = third / spread**1.5
+    skew = _skewness(differences, t.estimate)
     quantile = t_quantile(0.5 + level / 2.0, n - 1.0)
     high = t.estimate - t.se * _undo_skew(-quantile, skew, n)
     low = t.estimate - t.se * _undo_skew(quantile, skew, n)
@@ -102,33 +98,30 @@ def three_way(differences: Sequence[float], margin: float) -> NonInferiority:
 
 
 def p_not_inferior(differences: Sequence[float], margin: float) -> float:
-    """One-sided p against "worse by the margin or more", from the bounds of ``hall_bound``.
+    """One-sided p against "worse by the margin or more", the inverse of ``hall_bound``.
 
-    The smallest tail at which the upper bound stays below the margin, so that p <= .025 says the
-    same as ``three_way``'s bound. Where all differences are equal: the chance that none of them
-    would stray if a share of the groups as large as the gap to the margin did.
+    p <= .025 says the same as an upper bound of ``three_way`` below the margin. Where all
+    differences are equal: the chance that none of them would stray if a share of the groups as
+    large as the gap to the margin did.
     """
     n = len(differences)
     if n < 3:
         return 1.0
-    gap = margin - math.fsum(differences) / n
-    if max(differences) == min(differences):
+    t = paired_t(differences)
+    gap = margin - t.estimate
+    if t.se == 0.0:
         return max(1.0 - gap, 0.0) ** n if gap > 0.0 else 1.0
-    low, high = 0.0, 1.0  # the p lies between them
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2.0
-        if _upper(differences, middle) < margin:
-            high = middle
-        else:
-            low = middle
-    return high
+    a = _skewness(differences, t.estimate) / math.sqrt(n)
+    x = -gap / t.se
+    return t_cdf(x + a * x**2 / 3.0 + a**2 * x**3 / 27.0 + a / 6.0, n - 1.0)
 
 
-def _upper(differences: Sequence[float], tail: float) -> float:
-    """The bound that the mean exceeds with chance ``tail``, on either side of the estimate."""
-    if tail < 0.5:
-        return hall_bound(differences, 1.0 - 2.0 * tail).high
-    return hall_bound(differences, 2.0 * tail - 1.0).low
+def _skewness(differences: Sequence[float], mean: float) -> float:
+    n = len(differences)
+    third = math.fsum((d - mean) ** 3 for d in differences) / n
+    spread = math.fsum((d - mean) ** 2 for d in differences) / n
+    scale = math.pow(spread, 1.5)
+    return third / scale if scale > 0.0 else 0.0
 
 
 def _judge(interval: Interval, margin: float, n: int) -> tuple[Preservation, str]:

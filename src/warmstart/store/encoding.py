@@ -20,6 +20,7 @@ import orjson
 
 from warmstart.store.backend import Row, Value
 from warmstart.store.errors import MessageError
+from warmstart.store.values import encode_json, is_storable, make_storable
 
 MARK = "\x1ejson:"
 TEXT_COLUMNS = (
@@ -31,7 +32,6 @@ NUMBER_COLUMNS = ("timestamp", "token_count", "observed")
 BORN_COLUMNS = (*TEXT_COLUMNS, *JSON_COLUMNS, *NUMBER_COLUMNS)
 """What a message is made of; the order is part of the hash and never changes."""
 UNBORN: Row = dict.fromkeys(BORN_COLUMNS)
-MAX_ID_LENGTH = 255
 MAX_PLAIN_KEY_LENGTH = 200
 Born = list[Value]
 
@@ -119,33 +119,6 @@ def decode_text(value: Any) -> Any:
     return value
 
 
-def encode_json(value: Any) -> str:
-    """JSON text that any database takes, readable where it can be."""
-    try:
-        text = json.dumps(value, ensure_ascii=False)
-        return text if is_storable(text) else json.dumps(value)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise MessageError(f"{type(value).__name__} cannot be stored as JSON: {error}") from error
-
-
-def is_storable(text: str) -> bool:
-    """Whether both databases take the text unchanged."""
-    if "\0" in text:
-        return False
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def make_storable(text: str) -> str:
-    """The text with every character no database takes replaced; for what is only searched."""
-    if is_storable(text):
-        return text
-    return text.replace("\0", " ").encode("utf-8", "replace").decode()
-
-
 def parse_time(value: Any) -> float:
     """Seconds since 1970 from a number, a datetime (naive means UTC) or ISO text."""
     if isinstance(value, str):
@@ -182,13 +155,6 @@ def decode_message(row: Row) -> Row:
         if row.get(name) is not None:
             row[name] = json.loads(row[name])
     return row
-
-
-def check_id(value: Any, what: str = "session id", most: int = MAX_ID_LENGTH) -> str:
-    """The id, if both databases can keep and index it."""
-    if not isinstance(value, str) or not 0 < len(value) <= most or not is_storable(value):
-        raise MessageError(f"{what} must be 1 to {most} characters, not {value!r:.80}")
-    return value
 
 
 def _encode_parsed(value: Any) -> str:

@@ -17,13 +17,13 @@ from warmstart.store.encoding import (
     BORN_COLUMNS,
     EncodedMessage,
     MessageFields,
-    check_id,
     count_calls,
     decode_message,
 )
 from warmstart.store.part import Part, find_one, reject_unknown
 from warmstart.store.search import catch_up, unindex
 from warmstart.store.sessions import UNKNOWN_SOURCE, encode_session, insert_session
+from warmstart.store.values import check_id
 
 INSERT = (
     f"INSERT INTO messages (session_id, {', '.join(BORN_COLUMNS)}, content_hash, dedupe_key,"

@@ -6,8 +6,12 @@ from pathlib import Path
 
 from warmstart.home import STORE_FILE, find_home
 from warmstart.store.backend import Backend, Options
+from warmstart.store.migrations import check_version
+from warmstart.store.sqlite_backend import SQLiteBackend
 
 POSTGRESQL_SCHEMES = ("postgresql://", "postgres://")
+TEMPLATES_SCHEMA = 4
+"""The store knows templates from this version of its schema on."""
 
 
 def default_path() -> Path:
@@ -30,6 +34,22 @@ def connect(location: Path | str, options: Options) -> Backend:
         )
 
         return PostgresBackend(location, options)
-    from warmstart.store.sqlite_backend import SQLiteBackend  # noqa: PLC0415 - as above
-
     return SQLiteBackend(location.expanduser().absolute(), options)
+
+
+def open_for_templates(location: Path | str) -> Backend | None:
+    """A store to read templates' rows from; None if it is from before templates.
+
+    Raises:
+        StoreError: it cannot be read, or is newer than this warmstart.
+    """
+    backend = connect(find_location(location), Options(read_only=True))
+    try:
+        version = check_version(backend)
+    except BaseException:
+        backend.close()
+        raise
+    if version >= TEMPLATES_SCHEMA:
+        return backend
+    backend.close()
+    return None

@@ -13,8 +13,8 @@ from typing import Any
 
 import orjson
 
-from warmstart.store.encoding import check_id, encode_json
 from warmstart.store.part import Part, find_one
+from warmstart.store.values import check_id, encode_json
 
 _Row = tuple[str, str, str | None, str, float]
 """Scope, key, session id, entry, time."""

@@ -27,8 +27,7 @@ from warmstart.store.routes import Routes
 from warmstart.store.search import Search, catch_up, drop_index
 from warmstart.store.sessions import SessionFields, Sessions
 from warmstart.store.sqlite_backend import SQLiteBackend
-from warmstart.store.starts import Starts
-from warmstart.store.templates import Templates
+from warmstart.store.templatedb import TemplateDB
 from warmstart.store.titles import Titles
 from warmstart.store.transfer import Transfer
 from warmstart.store.verify import Verify
@@ -37,7 +36,7 @@ META_PREFIX = "user:"
 
 
 class SessionDB(
-    Conversations, Transfer, Sessions, Listing, Titles, Search, Routes, Templates, Starts, Verify
+    Conversations, Transfer, Sessions, Listing, Titles, Search, Routes, TemplateDB, Verify
 ):
     """Sessions and their messages, in one SQLite file or one PostgreSQL schema."""
 
@@ -144,10 +143,6 @@ class SessionDB(
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
-
-    def close(self) -> None:
-        """Let go of the store; closing twice is nothing."""
-        self._backend.close()
 
     def __enter__(self) -> Self:
         return self

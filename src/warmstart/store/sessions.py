@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, TypedDict, Unpack
 
 from warmstart.store.backend import Backend, Row, Value
-from warmstart.store.encoding import check_id, decode_text, encode_json, encode_text, parse_time
+from warmstart.store.encoding import decode_text, encode_text, parse_time
 from warmstart.store.part import (
     Clause,
     Part,
@@ -22,6 +22,7 @@ from warmstart.store.part import (
     reject_unknown,
 )
 from warmstart.store.search import unindex
+from warmstart.store.values import check_id, encode_json
 
 UNKNOWN_SOURCE = "unknown"
 TEXT_FIELDS = (

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from warmstart.errors import NotFoundError, UsageError
 from warmstart.model.state import Arm
 from warmstart.store.backend import Backend, Row, Value
-from warmstart.store.encoding import check_id, make_storable
 from warmstart.store.part import Clause, Part, find_one, join_clauses
+from warmstart.store.values import check_id, make_storable
 
 COLUMNS = (
     "agent", "model", "template", "template_id", "version", "arm", "form", "message_hash",

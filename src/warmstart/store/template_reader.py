@@ -8,17 +8,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from warmstart.store.backend import Options
-from warmstart.store.migrations import check_version
-from warmstart.store.opening import connect, find_location
+from warmstart.store.opening import open_for_templates
 from warmstart.store.templates import Templates
-
-FIRST_SCHEMA = 4
-"""The store knows templates from this version of its schema on."""
 
 
 class TemplateReader(Templates):
-    """Rows about templates; whatever would write is refused by the database."""
+    """Rows about templates, and the store they hold open."""
 
     def close(self) -> None:
         """Let go of the store; closing twice is nothing."""
@@ -31,13 +26,5 @@ def open_template_reader(location: Path | str) -> TemplateReader | None:
     Raises:
         StoreError: it cannot be read, or is newer than this warmstart.
     """
-    backend = connect(find_location(location), Options(read_only=True))
-    try:
-        version = check_version(backend)
-    except BaseException:
-        backend.close()
-        raise
-    if version >= FIRST_SCHEMA:
-        return TemplateReader(backend)
-    backend.close()
-    return None
+    backend = open_for_templates(location)
+    return None if backend is None else TemplateReader(backend)

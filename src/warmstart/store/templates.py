@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 from warmstart.errors import NotFoundError
 from warmstart.model.state import Arm, TemplateState
 from warmstart.store.backend import Dialect, Row
-from warmstart.store.encoding import encode_json, make_storable
 from warmstart.store.part import Part, find_one
+from warmstart.store.values import encode_json, make_storable
 
 T = TypeVar("T")
 COLUMNS = (
@@ -200,6 +200,14 @@ class Templates(Part):
             (template_id,),
         )
         return [TemplateVerdict(**{**row, "numbers": json.loads(row["numbers"])}) for row in rows]
+
+    def list_verdict_notes(self) -> dict[str, str]:
+        """The latest verdict on each template in a word or two, for listings."""
+        rows = self._backend.query(
+            "SELECT template_id, numbers FROM template_verdicts ORDER BY decided_at, id", ()
+        )
+        notes = ((row["template_id"], json.loads(row["numbers"]).get("short")) for row in rows)
+        return {key: str(note) for key, note in notes if note}
 
     def _count_settled(self, template_id: str) -> int:
         row = find_one(

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from warmstart.store.backend import Backend, Row, Value
-from warmstart.store.encoding import EncodedMessage, check_id, encode_text
+from warmstart.store.encoding import EncodedMessage, encode_text
 from warmstart.store.errors import MessageError
 from warmstart.store.messages import Messages, insert_messages, recount
 from warmstart.store.part import find_one
@@ -26,6 +26,7 @@ from warmstart.store.sessions import (
     insert_session,
 )
 from warmstart.store.titles import MAX_TITLE_LENGTH, Titles
+from warmstart.store.values import check_id
 
 TEXT_COPIED = (*NOTED_FIELDS, "end_reason")
 REAL_COPIED = (*COST_FIELDS, "ended_at", "last_message_at")

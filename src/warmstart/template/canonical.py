@@ -16,7 +16,7 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import Any
 
-from warmstart.model.facts import Marker
+from warmstart.model.marker import Marker
 from warmstart.model.template import Template
 from warmstart.template.errors import TemplateError, show_key
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from warmstart.model.facts import Marker, MarkerKind
+from warmstart.model.marker import Marker, MarkerKind
 from warmstart.model.outcome import Certainty
 from warmstart.model.template import (
     Example,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from warmstart.model.facts import Marker, MarkerKind
+from warmstart.model.marker import Marker, MarkerKind
 from warmstart.model.outcome import Certainty, ErrorClass
 from warmstart.model.template import (
     ArgumentUse,

@@ -23,13 +23,13 @@ from warmstart.workspace.profiling import (
     compare_sides,
     profile_one,
 )
-from warmstart.workspace.templates import find_spec, open_library, try_template
+from warmstart.workspace.redaction import open_redactor
+from warmstart.workspace.templates import find_for_model, open_library, try_template
 from warmstart.workspace.warming import Occasion, prepare
 
 Answer = dict[str, Any]
 Action = Callable[[Workspace, ToolRequest], Answer]
 WARMUP_TOKENS = 1500
-_USABLE = (TemplateState.APPROVED, TemplateState.DRAFT)
 
 
 def build(workspace: Workspace, request: ToolRequest) -> Answer:
@@ -69,12 +69,7 @@ def list_templates(workspace: Workspace, request: ToolRequest) -> Answer:
 def load(workspace: Workspace, request: ToolRequest) -> Answer:
     """What a template would put in front of a session; nothing counts as a use."""
     with open_library(workspace, read_only=True) as library:
-        stored = find_spec(library, request.require("name"))
-    if stored.state not in _USABLE:
-        raise UsageError(
-            f"the template {stored.name!r} is {stored.state}",
-            hint=f"a person looks at it first: warmstart template show {stored.name}",
-        )
+        stored = find_for_model(library, request.require("name"))
     tried = try_template(stored, request.message, budget=WARMUP_TOKENS, form="openai")
     messages = tried["rendered"]["messages"]
     return {
@@ -100,20 +95,23 @@ def delete(workspace: Workspace, request: ToolRequest) -> Answer:
 def profile(workspace: Workspace, request: ToolRequest) -> Answer:
     """How reliable one session was."""
     wanted = request.require("session_id")
-    return {"profile": to_document(profile_one(workspace, wanted, Selection(), ReadLog()))}
+    found = profile_one(workspace, wanted, Selection(), ReadLog())
+    return {"profile": _for_model(workspace, found)}
 
 
 def check_compression(workspace: Workspace, request: ToolRequest) -> Answer:
     """Errors before and after a session's compactions."""
     wanted = CompactionRequest(wanted=request.require("session_id"))
-    return {"report": to_document(check_sessions(workspace, wanted, Selection(), ReadLog()))}
+    found = check_sessions(workspace, wanted, Selection(), ReadLog())
+    return {"report": _for_model(workspace, found)}
 
 
 def compare(workspace: Workspace, request: ToolRequest) -> Answer:
     """Two sessions side by side."""
     sides = [(wanted, wanted) for wanted in (request.require("session_id"),
                                             request.require("compare_with"))]  # fmt: skip
-    return {"comparison": to_document(compare_sides(workspace, sides, Selection(), ReadLog()))}
+    found = compare_sides(workspace, sides, Selection(), ReadLog())
+    return {"comparison": _for_model(workspace, found)}
 
 
 def select(workspace: Workspace, request: ToolRequest) -> Answer:
@@ -129,6 +127,11 @@ def select(workspace: Workspace, request: ToolRequest) -> Answer:
     }
 
 
+def _for_model(workspace: Workspace, found: Any) -> Any:
+    """Figures about sessions for a model to read: without secrets in titles, tools or models."""
+    return open_redactor(workspace).value(to_document(found))
+
+
 def _select(request: ToolRequest) -> Selection:
     """A source is a format warmstart reads, else the name of an agent."""
     wanted = request.source_filter
@@ -138,13 +141,15 @@ def _select(request: ToolRequest) -> Selection:
 
 
 def _describe(row: Listed) -> Answer:
+    # What strangers wrote is for a person to read before any model does.
+    told = {} if row.state is TemplateState.QUARANTINED else row.summary
     return {
         "name": row.name,
         "version": row.version,
         "state": str(row.state),
-        "description": row.summary.get("description", ""),
-        "task_type": row.summary.get("task_type", ""),
-        "tags": list(row.summary.get("tags", ())),
+        "description": told.get("description", ""),
+        "task_type": told.get("task_type", ""),
+        "tags": list(told.get("tags", ())),
         "examples": row.summary.get("examples", 0),
         "tokens": row.summary.get("tokens", 0),
         "uses": row.record.uses,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from warmstart.model.facts import MarkerKind
+from warmstart.model.marker import MarkerKind
 from warmstart.model.template import Template
 from warmstart.model.warmup import WarmUp
 from warmstart.warm.bm25 import list_terms
@@ -200,10 +200,14 @@ def _rate(episode: Episode, uses: Mapping[str, int]) -> float:
     return float(episode.worth / (1 + uses.get(episode.tool, 0)) / episode.tokens**0.5)
 
 
-def _order(part: str) -> tuple[str, int]:
-    """Examples before recoveries, each in the template's order."""
+def _order(part: str) -> tuple[bool, int]:
+    """Recoveries before examples, each in the template's order.
+
+    A model imitates most what stands nearest to its task, and a recovery begins with a call that
+    fails.
+    """
     kind, _, index = part.partition(":")
-    return kind, int(index)
+    return kind != "recovery", int(index)
 
 
 def _add_world(template: Template, draft: _Draft, limits: Limits) -> None:

@@ -20,7 +20,7 @@ _TESTS = re.compile(
       | (?:go|cargo|dotnet|mix|swift|deno|flutter|mvnw?|gradlew?)
         \s(?:[^;&|]*\s)?(?:test|nextest|verify)
       | make\s+(?:[^;&|]*\s)?(?:test|check)s?
-    )(?![\w.=/])""",
+    )(?![\w.=/-])""",
     re.VERBOSE,
 )
 SAYS_FAILED = (ErrorClass.TEST_FAILURE, ErrorClass.NONZERO_EXIT, ErrorClass.CRASH)

@@ -14,7 +14,6 @@ is the same as ``WARMSTART_WARM_BUDGET=2000 WARMSTART_WARM_HOLDOUT=0.2``.
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
@@ -70,10 +69,12 @@ def load_section(
 
 
 def _read_table(path: Path, name: str) -> dict[str, Any]:
+    if not path.exists():
+        return {}
+    import tomllib  # noqa: PLC0415 - most homes have no file of settings
+
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(
             f"{str(path)!r} is no TOML: {error}", hint="correct or remove it"

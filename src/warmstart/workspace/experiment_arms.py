@@ -36,10 +36,13 @@ def find_template(workspace: Workspace, spec: str) -> Stored:
         UsageError: nobody has approved it yet.
     """
     with open_library(workspace, read_only=True) as library:
-        stored = find_spec(library, spec)
+        return _refuse_quarantined(find_spec(library, spec))
+
+
+def _refuse_quarantined(stored: Stored) -> Stored:
     if stored.state is TemplateState.QUARANTINED:
         raise UsageError(
-            f"the template {spec!r} came from elsewhere and nobody has approved it",
+            f"the template {stored.name!r} came from elsewhere and nobody has approved it",
             hint=f"warmstart template approve {stored.name}",
         )
     return stored
@@ -49,14 +52,15 @@ def find_pinned(workspace: Workspace, spec: str, identity: str) -> Template:
     """The version of a template that a plan means.
 
     Raises:
-        UsageError: no version has that content any more.
+        UsageError: no version has that content any more, or nobody has approved it.
     """
     name = spec.partition("@")[0]
     with open_library(workspace, read_only=True) as library:
         for row in library.versions(name):
             stored = library.get(name, row.version)
             if stored.id == identity:
-                return stored.template
+                # A plan is a file, and a file may come from elsewhere too.
+                return _refuse_quarantined(stored).template
     raise UsageError(
         f"no version of the template {name!r} has the content this plan was made for"
         f" ({identity[:12]})",

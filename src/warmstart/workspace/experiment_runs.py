@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from warmstart.errors import UsageError
 from warmstart.experiment.analysis import Question, question_of
-from warmstart.experiment.plan import Plan, RunnerKind
+from warmstart.experiment.plan import Plan, Runner, RunnerKind
 from warmstart.experiment.schedule import Slot, build_schedule
 from warmstart.experiment.stopping import find_stop
 from warmstart.experiment.trial import Trial
@@ -218,7 +218,16 @@ def find_key(plan: Plan) -> str:
     Raises:
         UsageError: the variable is not set.
     """
-    name = plan.runner.key_variable
+    return find_key_of(plan.runner)
+
+
+def find_key_of(runner: Runner) -> str:
+    """The same for a runner.
+
+    Raises:
+        UsageError: the variable is not set.
+    """
+    name = runner.key_variable
     if not name:
         return ""
     key = os.environ.get(name, "")

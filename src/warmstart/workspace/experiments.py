@@ -60,6 +60,8 @@ class NewExperiment:
     runner: Runner
     tasks_file: Path | None = None
     split: str = "test"
+    only: frozenset[str] | None = None
+    """Ids of the tasks to keep; None for all of the file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +117,7 @@ def create_experiment(workspace: Workspace, wanted: NewExperiment) -> Experiment
     """
     folder = workspace.home / FOLDER / wanted.name
     templates, trained = _pin_templates(workspace, wanted.design.arms)
-    tasks, text = _read_tasks(wanted.tasks_file) if wanted.tasks_file else ([], "")
+    tasks, text = _read_wanted(wanted)
     in_split = choose_tasks(tasks, split=wanted.split)
     excluded = tuple(sorted({task.id for task in in_split} & trained))
     chosen = choose_tasks(in_split, split=None, excluded=excluded)
@@ -163,7 +165,7 @@ def load_experiment(workspace: Workspace, name: str) -> Experiment:
     plan = parse_plan((folder / PLAN_FILE).read_text("utf-8", "replace"))
     if plan.name != name:
         raise PlanError(f"the plan of {name!r} calls itself {plan.name!r}", hint="restore the file")
-    tasks, _ = _read_tasks(folder / TASKS_FILE)
+    tasks, _ = read_tasks(folder / TASKS_FILE)
     if hash_tasks(tasks) != plan.tasks.sha256:
         raise PlanError(
             f"the tasks of {name!r} are not those of its plan",
@@ -258,7 +260,24 @@ def _changes(plans: Path, before: str, after: Plan) -> tuple[str, ...]:
     return tuple(compare_plans(parse_plan(path.read_text("utf-8")), after))
 
 
-def _read_tasks(path: Path) -> tuple[list[Task], str]:
+def _read_wanted(wanted: NewExperiment) -> tuple[list[Task], str]:
+    if wanted.tasks_file is None:
+        return [], ""
+    tasks, text = read_tasks(wanted.tasks_file)
+    if wanted.only is None:
+        return tasks, text
+    lines = (line for line in text.split("\n") if line.strip())
+    kept = [(task, line) for task, line in zip(tasks, lines, strict=True) if task.id in wanted.only]
+    return [task for task, _ in kept], "".join(f"{line}\n" for _, line in kept)
+
+
+def read_tasks(path: Path) -> tuple[list[Task], str]:
+    """The tasks of a file, and its text.
+
+    Raises:
+        NotFoundError: there is no such file.
+        TaskError: a line of it is no task.
+    """
     if not path.is_file():
         raise NotFoundError(f"there is no task file {str(path)!r}", wanted=str(path))
     text = path.read_bytes().decode("utf-8", "surrogateescape")

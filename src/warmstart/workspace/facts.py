@@ -48,6 +48,7 @@ __all__ = [
     "index_path",
     "read_facts",
     "read_rows",
+    "read_session_rows",
     "read_status",
     "read_summaries",
     "refresh_facts",
@@ -94,14 +95,24 @@ def read_rows(
     on_progress: Progress | None = None,
 ) -> Iterator[tuple[SessionRow, SessionFacts]]:
     """The rows of the sessions selected, with their facts but for the calls."""
+    for row in read_session_rows(workspace, selection, log, on_progress=on_progress):
+        yield row, unpack_facts(row)
+
+
+def read_session_rows(
+    workspace: Workspace,
+    selection: Selection,
+    log: ReadLog,
+    *,
+    on_progress: Progress | None = None,
+) -> Iterator[SessionRow]:
+    """The rows alone: for whoever counts all of them and shows a few."""
     with _view(workspace, selection, log, on_progress=on_progress) as view:
         if view is None:
             for session in workspace.read_sessions(selection, log):
-                row = row_of(derive_facts(session))
-                yield row, unpack_facts(row)
+                yield row_of(derive_facts(session))
             return
-        for row in view.rows(selection):
-            yield row, unpack_facts(row)
+        yield from view.rows(selection)
 
 
 def read_summaries(
@@ -222,6 +233,7 @@ class _View:
     def _matching(self, selection: Selection) -> Iterator[tuple[tuple[int, int], SessionRow]]:
         live: set[str] = set()
         may_repeat = self._has_copies()
+        takes_all = not selection.has_filters
         for number, revision, reader, root, row in list_rows(self.connection, self.place):
             if root not in self.roots:
                 continue
@@ -230,7 +242,7 @@ class _View:
                 if reader in COPYING_READERS and is_copy:
                     continue
                 live.add(row.id)
-            if _is_selected(selection, row):
+            if takes_all or _is_selected(selection, row):
                 yield (number, revision), row
 
     def _has_copies(self) -> bool:
@@ -243,8 +255,6 @@ class _View:
 
 
 def _is_selected(selection: Selection, row: SessionRow) -> bool:
-    if not selection.has_filters:
-        return True
     failed = selection.errors_only and row.errors > 0
     tools = row.tools if selection.tool is not None else ()
     return selection.matches_extract(row, failed=failed, tools=tools)

@@ -9,7 +9,7 @@ without listing the database. One that is no longer there is counted, not an err
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -59,14 +59,16 @@ def mine_template(
     log: ReadLog,
     *,
     on_progress: Progress | None = None,
+    only: Collection[str] | None = None,
 ) -> Mined:
-    """Build one template from the sessions selected.
+    """Build one template from the sessions selected; ``only`` those with these ids, if given.
 
     Raises:
         UsageError: no session qualified, or nothing in them could be verified.
     """
     with _without_collector():
-        facts = list(read_facts(workspace, selection, log, on_progress=on_progress))
+        found = read_facts(workspace, selection, log, on_progress=on_progress)
+        facts = [one for one in found if only is None or one.id in only]
         plan = plan_template(request, facts)
         del facts
         _require_sessions(plan)

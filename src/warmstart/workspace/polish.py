@@ -33,6 +33,16 @@ TASK = (
 )
 
 
+class _StayHere(urllib.request.HTTPRedirectHandler):
+    """Follows nobody: key and texts are for the address that was named."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+_OPENER = urllib.request.build_opener(_StayHere)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
     """Where a model answers."""
@@ -146,7 +156,7 @@ def _ask(endpoint: Endpoint, texts: list[str]) -> dict[str, Any]:
         data=json.dumps(body).encode(),
         headers=headers,
     )
-    with urllib.request.urlopen(request, timeout=endpoint.timeout_seconds) as answer:  # noqa: S310 - same
+    with _OPENER.open(request, timeout=endpoint.timeout_seconds) as answer:
         return _read_answer(answer.read(MAX_ANSWER_BYTES))
 
 

@@ -12,7 +12,10 @@ import os
 import re
 import socket
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from warmstart.redact import Redactor
@@ -39,6 +42,33 @@ def open_redactor(
     return Redactor(
         known, pii=pii, users=list_user_names(), hosts=list_host_names(), homes=list_homes()
     )
+
+
+def redact_texts(value: Any, redactor: Redactor) -> Any:
+    """The same records with every text in them redacted, keys too; for what is shown to others."""
+    if isinstance(value, Enum) or value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str):
+        return redactor.text(value)
+    if isinstance(value, Mapping):
+        return _redact_mapping(value, redactor)
+    if isinstance(value, tuple | list):
+        parts = [redact_texts(inner, redactor) for inner in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    if is_dataclass(value) and not isinstance(value, type):
+        names = [field.name for field in fields(value) if field.init]
+        return replace(value, **{n: redact_texts(getattr(value, n), redactor) for n in names})
+    return value
+
+
+def _redact_mapping(value: Mapping[Any, Any], redactor: Redactor) -> dict[Any, Any]:
+    clean: dict[Any, Any] = {}
+    for key, inner in value.items():
+        name = redact_texts(key, redactor)
+        while isinstance(name, str) and name in clean:  # two homes may become one
+            name += "'"
+        clean[name] = redact_texts(inner, redactor)
+    return clean
 
 
 def list_own_secrets(environ: Mapping[str, str], folders: Iterable[Path] = ()) -> list[str]:

@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 
 from warmstart.library.library import Library
-from warmstart.model.facts import Marker, MarkerKind
+from warmstart.model.marker import Marker, MarkerKind
 from warmstart.model.warmup import Arm
 from warmstart.store.templates import TemplateRecord
 from warmstart.warm.bm25 import Bm25

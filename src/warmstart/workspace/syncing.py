@@ -11,21 +11,22 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import islice
 
 from warmstart.errors import NotFoundError, UsageError
 from warmstart.facts.derive import OPENING_CHARS
 from warmstart.library import Retired
-from warmstart.model import Call, Role, Session, Status
+from warmstart.model import Call, Message, Role, Session, Status
 from warmstart.model.facts import SessionFacts
 from warmstart.model.selection import Selection, last_active
 from warmstart.model.session import Link
 from warmstart.model.warmup import Arm
 from warmstart.sources import ReadLog
-from warmstart.store import SessionDB
 from warmstart.store.starts import RecordedStart
+from warmstart.store.templatedb import TemplateDB
 from warmstart.workspace.checks import judge_success
 from warmstart.workspace.core import Workspace
 from warmstart.workspace.facts import read_facts
@@ -110,13 +111,13 @@ def sync_starts(
         return SyncReport(rows=rows, retired=tuple(library.retire_harmful()) if settled else ())
 
 
-def _list_taken(db: SessionDB, now: float) -> set[str]:
+def _list_taken(db: TemplateDB, now: float) -> set[str]:
     """Sessions that settled a start already."""
     settled = db.list_starts(unsettled=False, since=now - 2 * KEPT_SECONDS, limit=EVERY)
     return {start.session_id for start in settled if start.session_id}
 
 
-def _settle(db: SessionDB, search: _Search, start: RecordedStart, quiet_since: float) -> Synced:
+def _settle(db: TemplateDB, search: _Search, start: RecordedStart, quiet_since: float) -> Synced:
     fitting = search.find(start)
     if len(fitting) != 1:
         return Synced(start=start, result=Result.AMBIGUOUS if fitting else Result.NOT_FOUND)
@@ -153,14 +154,15 @@ def _judge(workspace: Workspace, start: RecordedStart, facts: SessionFacts) -> _
         errors = sum(call.status is Status.ERROR for call in facts.calls)
         success = None if facts.reward is None else facts.reward > 0
         return _Judged(len(facts.calls), errors, success)
-    calls = [call for call in session.calls if _is_after(session, call, start)]
+    is_new = (session.started_at or start.started_at) >= start.started_at
+    calls = [call for call in session.calls if is_new or _is_after(session, call, start)]
     errors = sum(call.outcome.status is Status.ERROR for call in calls)
     return _Judged(len(calls), errors, judge_success(session, calls))
 
 
 def _is_after(session: Session, call: Call, start: RecordedStart) -> bool:
     when = session.messages[call.message].timestamp
-    return when is None or when >= start.started_at - EARLY_SECONDS
+    return when is None or when >= start.started_at
 
 
 def _read(workspace: Workspace, session_id: str) -> Session | None:
@@ -190,14 +192,14 @@ class _Search:
         known = self.by_id.get((start.agent, start.native_id or ""))
         if known is not None:
             return [] if known.id in self.taken else [known]
-        if start.native_id and (start.arm is Arm.WARM or start.agent not in NAME_THEMSELVES):
+        if _has_certain_id(start):
             return []  # it has no other id, so it is not there yet
         near = [facts for facts in self.facts if self._is_near(facts, start)]
-        near.sort(key=lambda facts: (abs((facts.started_at or 0.0) - start.started_at), facts.id))
         if start.message_hash in ("", NO_MESSAGE):
             return near
-        same = [facts for facts in near if self._has_message(facts, start.message_hash)]
-        return same[:1]
+        near.sort(key=lambda facts: (abs((facts.started_at or 0.0) - start.started_at), facts.id))
+        same = (facts for facts in near if self._has_message(facts, start.message_hash))
+        return list(islice(same, 1))
 
     def _is_near(self, facts: SessionFacts, start: RecordedStart) -> bool:
         """Of that agent, in that folder, begun right after, and nobody else's."""
@@ -216,9 +218,14 @@ class _Search:
         return wanted in (hash_message(opening), hash_message(opening.strip()))
 
 
-def _find_opening(messages: Iterable[object], beginning: str) -> str:
-    texts = (getattr(message, "text", "") for message in messages
-             if getattr(message, "role", None) is Role.USER)  # fmt: skip
+def _has_certain_id(start: RecordedStart) -> bool:
+    return start.native_id is not None and (
+        start.arm is Arm.WARM or start.agent not in NAME_THEMSELVES
+    )
+
+
+def _find_opening(messages: Sequence[Message], beginning: str) -> str:
+    texts = (message.text for message in messages if message.role is Role.USER)
     return next((text for text in texts if text.startswith(beginning)), beginning)
 
 

@@ -10,24 +10,17 @@ where there is no store yet, or one from before templates, every file counts as 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from warmstart.errors import NotFoundError
-from warmstart.facts import derive_facts
-from warmstart.library import ExportReport, Library, Listed, Retired, Stored
-from warmstart.library.guard import redact_for_others
+from warmstart.errors import UsageError
+from warmstart.library import Library, Listed, Retired, Stored
+from warmstart.library.guard import find_flags
 from warmstart.library.opening import TEMPLATES_FOLDER, open_for_reading
-from warmstart.model.selection import Selection
 from warmstart.model.template import TemplateState
-from warmstart.sources import ReadLog
-from warmstart.template.dataset import session_row, template_rows
 from warmstart.template.names import parse_spec
 from warmstart.warm.build import build_warmup
 from warmstart.warm.render import Kind, render
 from warmstart.workspace.core import Workspace
-from warmstart.workspace.redaction import open_redactor
 
 
 class Outcome(NamedTuple):
@@ -56,22 +49,29 @@ def find_spec(library: Library, text: str) -> Stored:
     return library.get(name, version)
 
 
+def find_for_model(library: Library, text: str) -> Stored:
+    """A template that a model asked for by name: approved, or a draft nothing speaks against.
+
+    Raises:
+        UsageError: a person has to look at it first.
+    """
+    stored = find_spec(library, text)
+    state = stored.state
+    if state is TemplateState.DRAFT and find_flags(stored.template):
+        problem = "is a draft with text that reads like instructions"
+    elif state in (TemplateState.APPROVED, TemplateState.DRAFT):
+        return stored
+    else:
+        problem = f"is {state}"
+    raise UsageError(
+        f"the template {stored.name!r} {problem}",
+        hint=f"a person looks at it first: warmstart template show {stored.name}",
+    )
+
+
 def list_selectable(library: Library) -> list[Listed]:
     """Templates that may be chosen without being named: approved ones alone."""
     return [row for row in library.list() if row.state is TemplateState.APPROVED]
-
-
-def export_template(
-    workspace: Workspace, library: Library, spec: str, path: Path, sign_key: Path | None = None
-) -> ExportReport:
-    """Write a template for others, without anything redaction knows of this user.
-
-    Raises:
-        RedactionError: redaction cannot run; nothing is written then.
-    """
-    name, version = parse_spec(spec)
-    redactor = open_redactor(workspace, pii=True)
-    return library.export(name, path, version=version, sign_key=sign_key, redactor=redactor)
 
 
 def settle_start(library: Library, start_id: int, outcome: Outcome) -> list[Retired]:
@@ -81,39 +81,6 @@ def settle_start(library: Library, start_id: int, outcome: Outcome) -> list[Reti
         start_id, outcome.session_id, outcome.calls, outcome.errors, outcome.success
     )
     return library.retire_harmful() if is_new else []
-
-
-def list_dataset(
-    workspace: Workspace,
-    library: Library,
-    names: tuple[str, ...] = (),
-    *,
-    every_state: bool = False,
-) -> Iterator[dict[str, Any]]:
-    """Rows of templates for others, redacted once more; approved ones unless all are wanted.
-
-    Raises:
-        RedactionError: redaction cannot run.
-    """
-    rows = library.list()
-    for missing in sorted(set(names) - {row.name for row in rows}):
-        raise NotFoundError(
-            f"there is no template {missing!r}", wanted=missing, hint="warmstart template list"
-        )
-    for row in rows:
-        is_named = row.name in names
-        is_wanted = not names and (every_state or row.state is TemplateState.APPROVED)
-        if is_named or is_wanted:
-            stored = library.get(row.name)
-            checked = redact_for_others(stored.template, open_redactor(workspace, pii=True))
-            yield from template_rows(checked.template, stored.state)
-
-
-def list_session_rows(workspace: Workspace) -> Iterator[dict[str, Any]]:
-    """One row of counts for every session of this machine; no text, path or id of it."""
-    log = ReadLog()
-    for session in workspace.read_sessions(Selection(), log):
-        yield session_row(derive_facts(session))
 
 
 def try_template(stored: Stored, message: str, *, budget: int, form: str) -> dict[str, Any]:

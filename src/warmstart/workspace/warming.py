@@ -71,6 +71,8 @@ class Occasion:
 
     message: str = ""
     """The user's first message."""
+    opening: str | None = None
+    """What the session will really begin with, where ``message`` only says what it is about."""
     agent: str = "library"
     model: str | None = None
     tools: Collection[str] | None = None
@@ -328,7 +330,9 @@ def _record(
         template_id=stored.id if stored else None,
         version=stored.version if stored else None,
         form=occasion.form,
-        message_hash=hash_message(occasion.message),
+        message_hash=hash_message(
+            occasion.message if occasion.opening is None else occasion.opening
+        ),
         started_at=time.time(),
         cwd=occasion.cwd or None,
         native_id=occasion.native_id,

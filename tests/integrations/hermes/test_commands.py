@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -80,24 +83,25 @@ def test_profile_shows_the_error_rate_with_its_interval(
     assert rate["low"] <= (rate["rate"] or 0.0) <= rate["high"]
 
 
-def test_every_session_can_be_analysed_profiled_and_checked(
+def test_every_session_can_be_analysed_and_profiled(
     sessions: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     for session in sessions:
-        for command in ("analyze", "profile", "compress-check"):
+        for command in ("analyze", "profile"):
             assert warm(command, session) == 0
             assert capsys.readouterr().out
 
 
-def test_compress_check_says_when_there_was_no_compaction(
-    sessions: list[str], capsys: pytest.CaptureFixture[str]
+def test_compress_check_tells_compacted_sessions_from_others(
+    workspace: Workspace, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    answers = {}
-    for session in sessions:
-        report = read(capsys, "compress-check", session)["report"]
-        assert warm("compress-check", session) == 0
-        answers[bool(report["events"])] = capsys.readouterr().out
-    assert "never compacted" in answers[False]
+    found = list(workspace.read_sessions(Selection(source="hermes"), ReadLog()))
+    for is_compacted, words in ((True, "mean change"), (False, "never compacted")):
+        session = next(one for one in found if bool(one.compactions) is is_compacted)
+        assert warm("compress-check", session.native_id) == 0
+        assert words in capsys.readouterr().out
+        report = read(capsys, "compress-check", session.native_id)["report"]
+        assert bool(report["events"]) is is_compacted
 
 
 def test_compare_gives_a_verdict_and_both_rates(
@@ -197,7 +201,7 @@ def test_test_shows_every_message_a_session_would_start_with(
     del workspace
     assert warm("test", "fix-tests", "Fix the cart") == 0
     out = capsys.readouterr().out
-    assert out.index("[system]") < out.index("call terminal") < out.index("[tool]")
+    assert out.index("[system]") < out.index("\ncall ") < out.index("[tool]")
     assert out.rstrip().endswith("Fix the cart")
     small = read(capsys, "test", "fix-tests@1", "Fix the cart", "--budget", "120")
     assert small["test"]["tokens"] <= 120
@@ -258,6 +262,62 @@ def test_counts_must_be_above_zero(number: str) -> None:
     assert ended.value.code == 2
 
 
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_reader_that_is_gone_ends_the_command_without_a_word(
+    workspace: Workspace, form: tuple[str, ...]
+) -> None:
+    del workspace
+    code = (
+        "import argparse, sys\n"
+        "from warmstart.integrations.hermes.commands import add_arguments, run_command\n"
+        "parser = argparse.ArgumentParser()\nadd_arguments(parser)\n"
+        "run_command(parser.parse_args(sys.argv[1:]))\n"
+    )
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-c", code, "list", *form],
+        stdout=writer, stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_for_a_terminal_alone_and_leaves_nothing(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del workspace
+    shown = Terminal()
+    monkeypatch.setattr("sys.stderr", shown)
+    assert warm("build", "shop", "--min-messages", "20") == 0
+    assert "14 of 14 read" in shown.getvalue()
+    assert shown.getvalue().endswith("\r\x1b[K")
+
+
+def test_what_could_not_be_read_is_said_on_stderr_and_counted(
+    workspace: Workspace,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from support.hermes_db import answers, asks, make_database, user
+
+    del workspace
+    rows = [user("hi"), asks(("c1", "terminal", {"command": "ls"})), answers("c1", "a")]
+    broken = {"role": "assistant", "content": "x", "tool_calls": "{broken"}
+    make_database(tmp_path / "h" / "state.db", {"s0": [*rows, broken]})
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "h"))
+    assert warm("analyze", "s0", "--json") == 0
+    captured = capsys.readouterr()
+    assert sum(json.loads(captured.out)["skipped"].values()) == 1
+    assert captured.err
+
+
 def test_text_of_a_transcript_cannot_command_the_terminal() -> None:
     from warmstart.integrations.hermes.printing import make_safe, make_table, shorten
 
@@ -266,13 +326,15 @@ def test_text_of_a_transcript_cannot_command_the_terminal() -> None:
     assert "\x1b" not in "".join(make_table(("A", "B"), [["\x1b[31m", "2"]]))
 
 
-def test_a_terminal_that_knows_no_unicode_gets_question_marks(
+def test_a_terminal_that_knows_no_unicode_gets_question_marks_and_json_stays_whole(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from warmstart.integrations.hermes.printing import print_lines
+    from warmstart.integrations.hermes.printing import print_document, print_lines
 
     stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     monkeypatch.setattr("sys.stdout", stream)
     print_lines(["Ärger…"])
-    stream.flush()
-    assert stream.buffer.getvalue() == b"?rger?\n"  # type: ignore[attr-defined] # a BytesIO
+    print_document({"a": "Ärger"})
+    first, second = stream.buffer.getvalue().splitlines()  # type: ignore[attr-defined] # a BytesIO
+    assert first == b"?rger?"
+    assert json.loads(second) == {"schema_version": 1, "a": "Ärger"}

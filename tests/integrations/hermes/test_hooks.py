@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from support.hermes_db import answers, asks, make_database, user
 from support.hermes_plugin import TASK, RecordingContext
 from warmstart.model.warmup import Arm
 from warmstart.store.starts import RecordedStart
@@ -17,7 +18,7 @@ from warmstart.workspace.starting import find_start
 from warmstart.workspace.templates import open_library
 
 OK = '{"output": "4 passed", "exit_code": 0, "error": null}'
-FAILED = '{"output": "", "exit_code": 127, "error": null}'
+FAILED = '{"output": "1 failed, 3 passed", "exit_code": 1, "error": null}'
 
 
 def get_start(workspace: Workspace, session_id: str = "s-1") -> RecordedStart:
@@ -123,6 +124,60 @@ def test_a_session_seen_from_its_middle_is_left_to_sync(
     later.call(7, OK)
     later.fire("on_session_finalize", session_id="s-1")
     assert get_start(workspace).settled_at is None
+
+
+def keep_transcript(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hermes' own record of session s-1: three calls, one failed, no review of it."""
+    rows = [user(TASK)]
+    for number, result in enumerate([FAILED, OK, OK]):
+        call = (f"call_{number}", "terminal", {"command": "pytest -q"})
+        rows += [asks(call), answers(f"call_{number}", result)]
+    make_database(folder / "state.db", {"s-1": rows, "s-10": rows[:3]})
+    monkeypatch.setenv("HERMES_HOME", str(folder))
+
+
+def test_the_transcript_is_believed_rather_than_what_was_told(
+    hermes: RecordingContext,
+    workspace: Workspace,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keep_transcript(tmp_path / "h", monkeypatch)
+    hermes.begin()
+    for number in range(9):  # a review under the session's id tells of calls that are not its own
+        hermes.call(number, FAILED)
+    hermes.fire("on_session_finalize", session_id="s-1")
+    start = get_start(workspace)
+    assert (start.calls, start.errors, start.success) == (3, 1, True)
+
+
+def test_a_resumed_session_is_settled_from_its_transcript(
+    hermes: RecordingContext,
+    workspace: Workspace,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keep_transcript(tmp_path / "h", monkeypatch)
+    hermes.begin()
+    later = RecordingContext()
+    later.begin("go on", is_first_turn=False)
+    later.fire("on_session_finalize", session_id="s-1", platform="telegram", reason="idle")
+    start = get_start(workspace)
+    assert (start.calls, start.errors, start.session_id) == (3, 1, "hermes:s-1")
+
+
+def test_a_transcript_of_another_session_is_not_taken_for_it(
+    hermes: RecordingContext,
+    workspace: Workspace,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keep_transcript(tmp_path / "h", monkeypatch)
+    hermes.begin(session_id="s")
+    hermes.call(0, OK, "s")
+    hermes.fire("on_session_finalize", session_id="s")
+    start = get_start(workspace, "s")
+    assert (start.calls, start.session_id) == (1, "hermes:s")
 
 
 def test_a_start_that_sync_settled_stays_as_it_is(

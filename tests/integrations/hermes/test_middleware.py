@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import os
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +149,25 @@ def test_a_session_that_warmstart_run_started_gets_nothing_twice(
     assert find_start(workspace, "hermes", "s-2") is None
 
 
+def test_what_warmstart_run_decided_is_not_decided_again(
+    hermes: RecordingContext, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WARMSTART_STARTED", "hermes")
+    assert is_cold(hermes.begin())
+    assert find_start(workspace, "hermes", "s-1") is None
+
+
+def test_requests_of_one_session_at_the_same_time_decide_it_once(
+    hermes: RecordingContext, workspace: Workspace
+) -> None:
+    request = ask({"role": "user", "content": TASK})
+    with ThreadPoolExecutor(8) as pool:
+        sent = list(pool.map(lambda _: json.dumps(hermes.send(dict(request))), range(16)))
+    assert len(set(sent)) == 1
+    with open_library(workspace) as library:
+        assert len(library.require_db().list_starts()) == 1
+
+
 @pytest.mark.parametrize("platform", ["subagent", "cron"])
 def test_subagents_and_jobs_stay_cold_unless_configured(
     hermes: RecordingContext, monkeypatch: pytest.MonkeyPatch, platform: str
@@ -272,6 +294,28 @@ def test_a_home_that_cannot_be_used_leaves_sessions_cold_and_is_said_once(
     with caplog.at_level(logging.WARNING):
         assert is_cold(hermes.begin())
         assert is_cold(hermes.begin(session_id="s-2"))
+    assert len(caplog.records) == 1
+
+
+def test_a_store_that_another_process_holds_leaves_the_session_cold(
+    hermes: RecordingContext, workspace: Workspace, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = sqlite3.connect(workspace.home / "store.db", isolation_level=None)
+    with closing(store), caplog.at_level(logging.WARNING):
+        store.execute("BEGIN IMMEDIATE")
+        assert is_cold(hermes.begin())
+    assert "was held by" in caplog.text
+    assert not is_cold(hermes.begin(session_id="s-2"))
+
+
+def test_a_damaged_store_leaves_the_session_cold(
+    hermes: RecordingContext, workspace: Workspace, caplog: pytest.LogCaptureFixture
+) -> None:
+    for path in workspace.home.glob("store.db*"):
+        path.unlink()
+    (workspace.home / "store.db").write_bytes(b"garbage" * 1000)
+    with caplog.at_level(logging.WARNING):
+        assert is_cold(hermes.begin())
     assert len(caplog.records) == 1
 
 

@@ -24,12 +24,18 @@ from warmstart.experiment.report.subject import Subject
 from warmstart.experiment.smallest import Shorter
 from warmstart.experiment.verdict import ArmVerdict, Conclusion
 from warmstart.stats.noninferiority import MIN_GROUPS
+from warmstart.stats.sequential import StoppingRule
 
 __all__ = [
-    "answer_arm", "answer_smallest", "count", "describe_cost", "describe_counts",
+    "answer_arm", "answer_shortly", "answer_smallest", "count", "describe_cost", "describe_counts",
     "describe_design", "describe_errors", "describe_looks", "describe_plan", "describe_trend",
-    "list_limits", "list_next_steps", "list_notes", "show_effect",
+    "list_limits", "list_next_steps", "list_notes", "list_references", "show_effect", "show_ps",
+    "show_visible",
 ]  # fmt: skip
+
+
+MIN_INFORMATIVE = 6
+SHOWN_P = 0.05
 
 
 def count(number: int, noun: str) -> str:
@@ -37,10 +43,16 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def answer_shortly(verdict: ArmVerdict, comparison: Comparison) -> str:
+    """The answer alone."""
+    effect = comparison.primary
+    return ANSWERS[verdict.conclusion].format(arm=effect.treatment, control=effect.control)
+
+
 def answer_arm(verdict: ArmVerdict, comparison: Comparison) -> str:
     """The answer and the figures it rests on, in two sentences."""
     effect = comparison.primary
-    answer = ANSWERS[verdict.conclusion].format(arm=effect.treatment, control=effect.control)
+    answer = answer_shortly(verdict, comparison)
     if not effect.units or verdict.conclusion is Conclusion.INVALID:
         return answer
     return f"{answer} {show_effect(effect)}."
@@ -96,18 +108,14 @@ def describe_design(subject: Subject) -> list[str]:
 
 def describe_counts(arm: ArmSummary) -> str:
     """One arm in a line."""
-    parts = [
-        (
-            f"{count(arm.sessions, 'session')}, {arm.crashed} crashed, {arm.timeouts} timed out"
-            " (kept as failures)"
-        ),
-        f"{count(arm.calls, 'call')}, {arm.seeded_calls:,} example calls not counted",
-    ]
+    parts = [f"{count(arm.sessions, 'session')}, {arm.crashed} crashed, {arm.timeouts} timed out"]
+    seeded = f", {arm.seeded_calls:,} example calls not counted" if arm.seeded_calls else ""
+    parts.append(f"{count(arm.calls, 'call')}{seeded}")
     if arm.tokens_per_solved is not None:
         parts.append(f"{amount(arm.tokens_per_solved)} tokens per solved task")
     if arm.cost_per_solved is not None:
         parts.append(f"${arm.cost_per_solved:.4g} per solved task")
-    if arm.copy_rate is not None:
+    if arm.copy_rate is not None and arm.seeded_calls:
         parts.append(f"example values copied in {percent(arm.copy_rate)} of its sessions")
     return f"{arm.arm}: {'; '.join(parts)}"
 
@@ -157,8 +165,8 @@ def describe_looks(comparison: Comparison) -> str:
     text += f", e-value {shown}"
     if math.isfinite(watched.e_limit):
         text += f" (needed {watched.e_limit:.3g})"
-    stop = watched.stopped_at
-    return text + (f"; a difference could be claimed after {stop} tasks" if stop else "")
+    stop = watched.stopped_at if watched.rule is not StoppingRule.FIXED else None
+    return text + (f"; the rule was met after {stop} tasks" if stop else "")
 
 
 def describe_trend(arm: ArmSummary) -> str:
@@ -166,17 +174,15 @@ def describe_trend(arm: ArmSummary) -> str:
     trend = arm.trend
     if trend.informative < MIN_INFORMATIVE:
         return f"{arm.arm}: {count(trend.informative, 'informative session')}, too few to say"
-    way = "fall" if trend.z < 0 else "rise"
-    sure = f"p {p_value(trend.p)}"
-    return f"{arm.arm}: errors {way} within a session ({sure}, {trend.informative} informative)"
-
-
-MIN_INFORMATIVE = 6
+    sure = f"p {p_value(trend.p)}, {trend.informative} informative sessions"
+    if trend.p > SHOWN_P:
+        return f"{arm.arm}: no trend of errors within sessions is shown ({sure})"
+    return f"{arm.arm}: errors {'fall' if trend.z < 0 else 'rise'} within sessions ({sure})"
 
 
 def list_notes(subject: Subject) -> list[str]:
     """Exclusions, deviations and everything else that was not as planned."""
-    plan, analysis = subject.plan, subject.verdict.analysis
+    plan = subject.plan
     lines = []
     if plan.tasks.excluded:
         lines.append(
@@ -189,16 +195,20 @@ def list_notes(subject: Subject) -> list[str]:
     ]
     if not subject.complete and not subject.decided:
         lines.append(f"unfinished: {subject.done:,} of {subject.total:,} sessions")
-    if analysis.duplicates:
-        lines.append(f"{count(analysis.duplicates, 'trial')} recorded twice and counted once")
-    if analysis.foreign:
-        lines.append(f"{count(analysis.foreign, 'trial')} of arms that the plan does not name")
-    if subject.unreadable:
-        lines.append(f"{count(subject.unreadable, 'line')} of the trial file cannot be read")
-    without = sum(arm.without_calls for arm in analysis.arms)
-    if without:
-        lines.append(f"{count(without, 'session')} without a call have no error rate")
+    lines += _list_oddities(subject)
     return lines or ["no task was left out, the plan was not changed"]
+
+
+def _list_oddities(subject: Subject) -> list[str]:
+    """Counts of what is in the files and not in the figures."""
+    analysis = subject.verdict.analysis
+    counted = (
+        (analysis.duplicates, "trial", "recorded twice, counted once"),
+        (analysis.foreign, "trial", "of arms that the plan does not name"),
+        (subject.unreadable, "line", "of the trial file cannot be read"),
+        (sum(arm.without_calls for arm in analysis.arms), "session", "without a call: no rate"),
+    )
+    return [f"{count(number, noun)} {what}" for number, noun, what in counted if number]
 
 
 def list_limits(subject: Subject) -> list[str]:
@@ -231,6 +241,9 @@ def list_next_steps(subject: Subject) -> list[str]:
                 f" warmstart experiment plan --pilot {subject.plan.name}")]  # fmt: skip
     if not subject.decided:
         return [f"finish it: warmstart experiment run {subject.plan.name}"]
+    if subject.smallest is not None:
+        chosen = subject.smallest.chosen
+        return [f"confirm {chosen.arm} on fresh tasks before you rely on it"] if chosen else []
     steps = []
     comparisons = subject.verdict.analysis.comparisons
     for verdict, comparison in zip(subject.verdict.arms, comparisons, strict=True):
@@ -241,21 +254,27 @@ def list_next_steps(subject: Subject) -> list[str]:
 
 
 def _next_step(verdict: ArmVerdict, comparison: Comparison) -> str:
+    match verdict.conclusion:
+        case Conclusion.INVALID:
+            return f"repair what failed ({'; '.join(verdict.reasons)}), then run a new experiment"
+        case Conclusion.EQUIVALENT:
+            return f"{verdict.arm}: keep whichever costs less"
+        case Conclusion.INCONCLUSIVE:
+            needed = comparison.primary.tasks_for_margin or 0
+            if needed > comparison.primary.units:
+                unit = comparison.primary.unit
+                return f"an effect as large as the margin needs about {needed:,} {unit}s"
+    return _use_or_not(verdict)
+
+
+def _use_or_not(verdict: ArmVerdict) -> str:
     spec = parse_arm(verdict.arm)
-    template = spec.template if spec.kind is ArmKind.WARM and not spec.variant else ""
-    effect = comparison.primary
-    if verdict.conclusion is Conclusion.INVALID:
-        return f"repair what failed ({'; '.join(verdict.reasons)}), then run a new experiment"
-    if verdict.conclusion is Conclusion.BETTER and template:
-        return f"use it: warmstart template approve {template}"
-    if verdict.conclusion is Conclusion.WORSE and template:
-        return f"do not use it: warmstart template retire {template}"
-    if verdict.conclusion is Conclusion.INCONCLUSIVE and effect.tasks_for_margin:
-        more = effect.tasks_for_margin
-        if more > effect.units:
-            return f"an effect as large as the margin needs about {more:,} {effect.unit}s"
-    if verdict.conclusion is Conclusion.EQUIVALENT:
-        return f"{verdict.arm}: keep whichever costs less"
+    if spec.kind is not ArmKind.WARM or spec.variant:
+        return ""
+    if verdict.conclusion is Conclusion.BETTER:
+        return f"use it: warmstart template approve {spec.template}"
+    if verdict.conclusion is Conclusion.WORSE:
+        return f"do not use it: warmstart template retire {spec.template}"
     return ""
 
 
@@ -267,20 +286,41 @@ def answer_smallest(subject: Subject) -> str:
     full = f"{found.control} ({amount(found.tokens)} tokens)"
     if found.chosen is not None:
         return (
-            f"The smallest that is not inferior to {full} is {found.chosen.arm}"
+            f"The smallest warm-up shown to be not inferior to {full} is {found.chosen.arm}"
             f" ({amount(found.chosen.tokens)} tokens)."
         )
-    return f"None of the smaller ones is shown not to be inferior to {full}. {_why(found.arms)}"
+    return f"No smaller warm-up is shown to do as well as {full} within the margin. " + _why(
+        found.arms
+    )
 
 
 def _why(arms: tuple[Shorter, ...]) -> str:
     tasks = max((row.result.n for row in arms if row.result is not None), default=0)
     if tasks < MIN_GROUPS:
         return f"That takes at least {MIN_GROUPS} tasks; there are {tasks}."
-    return "With more tasks or a wider margin, fixed in advance, one of them may be."
+    return "More tasks, or a wider margin fixed in advance, may show one."
 
 
 def show_visible(effect: Effect) -> str:
     """The smallest visible effect in words, empty where it is not known."""
     seen = visible_effect(effect)
-    return "" if seen == "-" else f"smallest effect seen in 80 % of such experiments: {seen}"
+    return "" if seen == "-" else f"smallest effect visible with 80 % power: {seen}"
+
+
+def show_ps(effect: Effect, comparison: Comparison | None = None) -> str:
+    """The p-values; the corrected one where several arms were compared."""
+    text = f"p {p_value(effect.p)}"
+    if effect.p_sign_flip is not None:
+        text += f" (sign-flip {p_value(effect.p_sign_flip)})"
+    if comparison is not None and comparison.p_holm != comparison.primary.p:
+        text += f", Holm {p_value(comparison.p_holm)}"
+    return text
+
+
+def list_references(comparison: Comparison) -> list[str]:
+    """The primary effect against arms with other text, template or not."""
+    return [
+        f"{effect.treatment} against {effect.control}: {effect_size(effect)}, 95 % interval"
+        f" {interval(effect)}; {show_ps(effect)}"
+        for effect in comparison.against_references
+    ]

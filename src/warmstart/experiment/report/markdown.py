@@ -16,6 +16,7 @@ from warmstart.experiment.report.lines import (
     list_limits,
     list_next_steps,
     list_notes,
+    list_references,
     show_visible,
 )
 from warmstart.experiment.report.subject import Subject
@@ -26,6 +27,7 @@ from warmstart.experiment.report.tables import (
     list_effects,
     list_shorter,
     list_tasks,
+    list_warmups,
 )
 
 __all__ = ["write_markdown"]
@@ -49,11 +51,11 @@ def write_markdown(subject: Subject) -> str:
         *_write_details(subject),
     ]
     if subject.smallest is not None:
-        parts += ["## How small may it be", plain(answer_smallest(subject)),
-                  _write_table(list_shorter(subject))]  # fmt: skip
+        parts += ["## How small may it be", _write_table(list_shorter(subject))]
     parts += [
         "## Arms",
         _write_table(list_arms(subject)),
+        _write_table(list_warmups(subject)),
         _write_list([describe_trend(arm) for arm in subject.verdict.analysis.arms]),
         "## Plan and design",
         _write_list([*describe_plan(subject.plan, subject.hash), *describe_design(subject)]),
@@ -71,8 +73,11 @@ def write_markdown(subject: Subject) -> str:
 
 def _write_answers(subject: Subject) -> list[str]:
     parts = []
-    comparisons = subject.verdict.analysis.comparisons
-    for verdict, comparison in zip(subject.verdict.arms, comparisons, strict=True):
+    if subject.smallest is not None:
+        parts.append(f"**{plain(answer_smallest(subject))}**")
+    comparisons = () if parts else subject.verdict.analysis.comparisons
+    arms = () if parts else subject.verdict.arms
+    for verdict, comparison in zip(arms, comparisons, strict=True):
         label = verdict.conclusion.value + (" (pilot)" if verdict.pilot else "")
         parts.append(f"**{label}**: {plain(answer_arm(verdict, comparison))}")
         reasons = [*verdict.reasons, show_visible(comparison.primary)]
@@ -85,9 +90,8 @@ def _write_answers(subject: Subject) -> list[str]:
 
 def _write_details(subject: Subject) -> list[str]:
     parts = []
-    for verdict, one in zip(subject.verdict.arms, subject.verdict.analysis.comparisons,
-                            strict=True):  # fmt: skip
-        lines = [*describe_errors(one.primary), *verdict.against_references, describe_looks(one)]
+    for one in subject.verdict.analysis.comparisons:
+        lines = [*describe_errors(one.primary), *list_references(one), describe_looks(one)]
         parts.append(f"{plain(one.treatment)}:\n\n{_write_list(lines)}")
     return parts
 

@@ -26,6 +26,7 @@ from warmstart.experiment.report.lines import (
     list_limits,
     list_next_steps,
     list_notes,
+    list_references,
 )
 from warmstart.experiment.report.subject import Subject
 from warmstart.experiment.report.tables import (
@@ -36,8 +37,9 @@ from warmstart.experiment.report.tables import (
     list_looks,
     list_shorter,
     list_tasks,
+    list_warmups,
 )
-from warmstart.experiment.verdict import Conclusion
+from warmstart.experiment.verdict import ArmVerdict, Conclusion
 from warmstart.report.page import (
     Html,
     build_page,
@@ -56,6 +58,10 @@ from warmstart.report.page import (
 
 __all__ = ["write_page"]
 
+ONLY_FOR_REPAIR = (
+    "The comparison is not valid: what follows helps to find out why and answers nothing."
+)
+MAX_CALLOUTS = 3
 MAX_OPEN = 2
 """Treatment arms whose plots are shown at once; those of further ones are folded."""
 
@@ -86,22 +92,30 @@ def write_page(subject: Subject) -> str:
 
 
 def _answers(subject: Subject) -> Html:
-    parts = []
     comparisons = subject.verdict.analysis.comparisons
-    for verdict, comparison in zip(subject.verdict.arms, comparisons, strict=True):
-        label = verdict.conclusion.value + (" · pilot" if verdict.pilot else "")
-        if not subject.decided:
-            label += " · unfinished"
-        reasons = "; ".join(verdict.reasons)
-        text = answer_arm(verdict, comparison)
-        if reasons:
-            text += f" Reason: {reasons}."
-        parts.append(callout(TONES[verdict.conclusion], label, text))
-    if not parts:
+    pairs = list(zip(subject.verdict.arms, comparisons, strict=True))
+    parts = []
+    if subject.smallest is not None:
+        tone = "good" if subject.smallest.chosen else "open"
+        label = "smallest" if subject.smallest.chosen else "not shown"
+        parts.append(callout(tone, label, answer_smallest(subject)))
+    elif len(pairs) > MAX_CALLOUTS:
+        parts.append(listing(f"{v.conclusion.value}: {answer_arm(v, c)}" for v, c in pairs))
+    else:
+        parts += [_answer(subject, verdict, comparison) for verdict, comparison in pairs]
+    if not pairs:
         parts.append(callout("open", "nothing compared", subject.verdict.headline))
-    steps = list_next_steps(subject)
-    after = Html("") if not steps else Html(f"<h2>Next</h2>{listing(steps)}")
-    return Html("".join(parts) + after)
+    return Html("".join(parts))
+
+
+def _answer(subject: Subject, verdict: ArmVerdict, comparison: Comparison) -> Html:
+    label = verdict.conclusion.value + (" · pilot" if verdict.pilot else "")
+    if not subject.decided:
+        label += " · unfinished"
+    text = answer_arm(verdict, comparison)
+    if verdict.reasons:
+        text += f" Reason: {'; '.join(verdict.reasons)}."
+    return callout(TONES[verdict.conclusion], label, text)
 
 
 def _key_figures(subject: Subject) -> Html:
@@ -116,49 +130,60 @@ def _key_figures(subject: Subject) -> Html:
     for comparison in analysis.comparisons[:1]:
         effect = comparison.primary
         if effect.units and subject.verdict.conclusion is not Conclusion.INVALID:
-            items.insert(0, (effect_size(effect), NOUNS[effect.metric], interval(effect)))
-        items.append((visible_effect(effect), "smallest visible", "seen in 80 % of such runs"))
-    return cards(items)
+            detail = f"{effect.treatment}: {interval(effect)}"
+            items.insert(0, (effect_size(effect), NOUNS[effect.metric], detail))
+        items.append((visible_effect(effect), "smallest visible", "effect, with 80 % power"))
+    steps = list_next_steps(subject)
+    after = f"<p><strong>Next</strong></p>{listing(steps)}" if steps else ""
+    return Html(cards(items) + after)
 
 
 def _effects(subject: Subject) -> Html | None:
-    drawn = [plots.plot_effects(subject, ratio=ratio) for ratio in (False, True)]
+    drawn = [
+        plots.plot_primary(subject),
+        plots.plot_effects(subject, ratio=False),
+        plots.plot_effects(subject, ratio=True),
+    ]
     captions = (
         (
-            "★ is the registered metric; the strip is its margin, the dashed line no difference. "
-            "Green is better, red is worse, grey shows nothing. An interval that touches the dashed "
-            "line allows no claim."
+            f"{NOUNS[subject.plan.design.metric]}: the registered metric. The strip is the margin,"
+            " the dashed line no difference. Green is better, red is worse, blue shows neither."
         ),
-        "Geometric means as ratios to the control, failures and timeouts included.",
+        "Other rates, in points. They are no claims, so they have no colour.",
+        "Costs as ratios to the control (geometric means), failures and timeouts included.",
     )
     shown = [figure(p, c) for p, c in zip(drawn, captions, strict=True) if p is not None]
     if not shown:
         return None
-    against = [
-        f"{arm.arm} {line}" for arm in subject.verdict.arms for line in arm.against_references
-    ]
-    lines = [
-        f"{one.treatment}: {line}"
-        for one in subject.verdict.analysis.comparisons
-        for line in describe_errors(one.primary)
-    ]
+    broken = any(arm.conclusion is Conclusion.INVALID for arm in subject.verdict.arms)
     return section(
         "Effects",
+        *([note(ONLY_FOR_REPAIR)] if broken else []),
         *shown,
-        *([paragraph("Is it the template, or any text?"), listing(against)] if against else []),
-        *([listing(lines)] if lines else []),
+        *_beside(subject),
         details("All figures", _table(list_effects(subject)), folded=True),
     )
 
 
+def _beside(subject: Subject) -> Iterable[Html]:
+    """Comparisons with other text, and the counts behind the rates."""
+    comparisons = subject.verdict.analysis.comparisons
+    against = [line for one in comparisons for line in list_references(one)]
+    if against:
+        yield paragraph("Is it the template, or any text?")
+        yield listing(against)
+    lines = [f"{one.treatment}: {line}" for one in comparisons
+             for line in describe_errors(one.primary)]  # fmt: skip
+    if lines:
+        folded = len(comparisons) > MAX_OPEN
+        yield details("Counts behind the rates", listing(lines), folded=folded)
+
+
 def _smallest(subject: Subject) -> Html | None:
-    found = subject.smallest
-    if found is None:
+    if subject.smallest is None:
         return None
-    tone = "good" if found.chosen else "open"
     return section(
         "How small may it be?",
-        callout(tone, "smallest" if found.chosen else "not shown", answer_smallest(subject)),
         _table(list_shorter(subject)),
         note("Harm is in the direction that is worse. Bounds are skew-corrected (Hall); p is"
              " against harm as large as the margin, with Holm's correction."),
@@ -256,8 +281,9 @@ def _costs(subject: Subject) -> Html:
         "What happened in each arm",
         *([columns(*drawn)] if drawn else []),
         _table(list_arms(subject)),
-        note("Crashes and timeouts stay in as failures. 'Copied values': sessions whose own calls"
-             " used a value from the examples, which may be right or a mistake."),
+        _table(list_warmups(subject)),
+        note("Crashes and timeouts stay in as failures. A copied value is one of the examples"
+             " in a session's own calls; it may be right or a mistake."),
     )  # fmt: skip
 
 

@@ -34,25 +34,39 @@ from warmstart.report.page import Html
 from warmstart.report.svg import Mark
 
 __all__ = [
-    "plot_costs", "plot_effects", "plot_evidence", "plot_learning", "plot_sequence", "plot_tasks",
+    "plot_costs", "plot_effects", "plot_evidence", "plot_learning", "plot_primary",
+    "plot_sequence", "plot_tasks",
 ]  # fmt: skip
 
 DOTS = {Conclusion.BETTER: "won", Conclusion.WORSE: "lost"}
 RATES = (Metric.ERROR_RATE, Metric.SUCCESS)
-NO_LIMIT = 1e9
-"""Where an interval without end is drawn to."""
 USUAL_CLAIM = 20.0
 """1 / .05: where an e-value is evidence, for rules that do not use it."""
 
 
+def plot_primary(subject: Subject) -> Html | None:
+    """The effect that the verdict is about, one row per arm."""
+    found = [(e, judged) for e, judged in _list_judged(subject) if judged.primary]
+    if not found:
+        return None
+    ratio = found[0][0].is_ratio
+    marks = [_mark(effect, judged, subject, effect.treatment) for effect, judged in found]
+    ends = ("better", "worse") if subject.lower_is_better else ("worse", "better")
+    label = f"Effect on {NOUNS[found[0][0].metric]}"
+    return draw_effects(marks, label, _show_ratio if ratio else points, ends=ends, ratio=ratio)
+
+
 def plot_effects(subject: Subject, *, ratio: bool) -> Html | None:
-    """Effects on rates, or on costs; None where there is none of the kind."""
-    verdict = subject.verdict
+    """Effects on the other rates, or the other costs; None where there is none of the kind."""
+    order = list(Metric)
+    found = [
+        (effect, judged)
+        for effect, judged in _list_judged(subject)
+        if effect.is_ratio == ratio and not judged.primary
+    ]
     marks = [
-        _mark(effect, judged, subject)
-        for arm, comparison in zip(verdict.arms, verdict.analysis.comparisons, strict=True)
-        for effect, judged in zip(comparison.effects, arm.metrics, strict=True)
-        if effect.is_ratio == ratio and effect.units
+        _mark(effect, judged, subject, f"{NOUNS[effect.metric]} · {effect.treatment}")
+        for effect, judged in sorted(found, key=lambda pair: order.index(pair[0].metric))
     ]
     if not marks:
         return None
@@ -61,28 +75,35 @@ def plot_effects(subject: Subject, *, ratio: bool) -> Html | None:
     return draw_effects(marks, label, _show_ratio if ratio else points, ends=ends, ratio=ratio)
 
 
-def _mark(effect: Effect, judged: MetricVerdict, subject: Subject) -> EffectMark:
+def _list_judged(subject: Subject) -> list[tuple[Effect, MetricVerdict]]:
+    """Effects that rest on anything, each with what was concluded from it."""
+    verdict = subject.verdict
+    return [
+        (effect, judged)
+        for arm, comparison in zip(verdict.arms, verdict.analysis.comparisons, strict=True)
+        for effect, judged in zip(comparison.effects, arm.metrics, strict=True)
+        if effect.units
+    ]
+
+
+def _mark(effect: Effect, judged: MetricVerdict, subject: Subject, label: str) -> EffectMark:
     margin = subject.plan.design.margin if judged.primary else MARGINS[effect.metric]
     value, low, high = effect.estimate, *effect.interval
     if effect.is_ratio:
         value, low, high, margin = *map(_log, (value, low, high)), math.log1p(margin)
-    usual = "dot" if judged.primary else "faint"
-    star = " ★" if judged.primary else ""
     return EffectMark(
-        label=f"{effect.treatment} · {NOUNS[effect.metric]}{star}",
+        label=label,
         value=value,
-        low=max(low, -NO_LIMIT),
-        high=min(high, NO_LIMIT),
+        low=low,
+        high=high,
         margin=margin,
-        tone=DOTS.get(judged.conclusion, usual),
+        tone=DOTS.get(judged.conclusion, "dot") if judged.primary else "faint",
         note=f"{effect_size(effect)}  [{interval(effect)}]",
     )
 
 
 def _log(value: float) -> float:
-    if value <= 0.0:
-        return -NO_LIMIT
-    return math.log(value) if math.isfinite(value) else NO_LIMIT
+    return math.log(value) if value > 0.0 else -math.inf
 
 
 def _show_ratio(value: float) -> str:
@@ -134,11 +155,18 @@ def plot_sequence(comparison: Comparison, margin: float) -> Html | None:
         return None
     planned = comparison.monitoring.planned if comparison.monitoring else path[-1].n
     show = _show_ratio if effect.is_ratio else points
-    return draw_path(path, "Difference after every task", show, margin=margin, planned=planned)
+    return draw_path(
+        path,
+        "Difference after every task",
+        show,
+        margin=margin,
+        planned=planned,
+        ratio=effect.is_ratio,
+    )
 
 
 def _bounded(value: float) -> float:
-    return 0.0 if math.isnan(value) else min(max(value, -NO_LIMIT), NO_LIMIT)
+    return 0.0 if math.isnan(value) else value
 
 
 def plot_evidence(comparison: Comparison) -> Html | None:

@@ -24,10 +24,11 @@ from warmstart.experiment.report.figures import (
 from warmstart.experiment.report.subject import Subject
 from warmstart.experiment.smallest import Shorter
 from warmstart.experiment.verdict import MetricVerdict
+from warmstart.stats.sequential import StoppingRule
 
 __all__ = [
     "Table", "list_arms", "list_checks", "list_effects", "list_looks", "list_shorter",
-    "list_tasks", "order_tasks",
+    "list_tasks", "list_warmups", "order_tasks",
 ]  # fmt: skip
 
 
@@ -41,16 +42,31 @@ class Table(NamedTuple):
 
 def list_arms(subject: Subject) -> Table:
     """What happened in each arm, with everything that went wrong."""
-    names = (
-        "arm", "tasks", "sessions", "crashed", "timed out", "solved", "calls", "errors",
-        "warm-up tokens", "example calls", "tokens per solved", "cost per solved", "copied values",
-    )  # fmt: skip
+    names = ("arm", "tasks", "sessions", "crashed", "timed out", "solved", "calls", "errors")
     return Table(names, [_arm_row(arm) for arm in subject.verdict.analysis.arms])
+
+
+def list_warmups(subject: Subject) -> Table:
+    """What each arm started with, what that cost, and how much was copied from it."""
+    names = ("arm", "warm-up tokens", "example calls", "tokens per solved", "cost per solved",
+             "sessions that copied")  # fmt: skip
+    return Table(names, [_warmup_row(arm) for arm in subject.verdict.analysis.arms])
+
+
+def _warmup_row(arm: ArmSummary) -> tuple[str, ...]:
+    each = arm.warmup_tokens / arm.sessions if arm.sessions else 0.0
+    return (
+        arm.arm,
+        amount(each),
+        f"{arm.seeded_calls:,}",
+        amount(arm.tokens_per_solved),
+        money(arm.cost_per_solved),
+        percent(arm.copy_rate) if arm.copy_rate is not None and arm.seeded_calls else "-",
+    )
 
 
 def _arm_row(arm: ArmSummary) -> tuple[str, ...]:
     checked = arm.sessions - arm.unchecked
-    each = arm.warmup_tokens / arm.sessions if arm.sessions else 0.0
     return (
         arm.arm,
         f"{arm.tasks:,}",
@@ -60,18 +76,13 @@ def _arm_row(arm: ArmSummary) -> tuple[str, ...]:
         f"{arm.solved:,} of {checked:,}" if checked else "no check",
         f"{arm.calls:,}",
         percent(arm.error_rate.rate) if arm.calls else "-",
-        amount(each),
-        f"{arm.seeded_calls:,}",
-        amount(arm.tokens_per_solved),
-        money(arm.cost_per_solved),
-        "-" if arm.copy_rate is None else f"{percent(arm.copy_rate)} of sessions",
     )
 
 
 def list_effects(subject: Subject) -> Table:
     """Every metric of every treatment arm, the primary one first."""
     names = (
-        "arm", "metric", "answer", "control", "arm's own", "effect", "95 % interval", "p",
+        "arm", "metric", "answer", "control", "treatment", "effect", "95 % interval", "p",
         "sign-flip p", "smallest visible", "tasks",
     )  # fmt: skip
     rows = []
@@ -112,11 +123,12 @@ def list_checks(subject: Subject) -> Table:
 
 
 def list_looks(comparison: Comparison) -> Table:
-    """The planned looks that were taken."""
+    """The planned looks that were taken; one at the end is the verdict itself."""
     watched = comparison.monitoring
+    shown = watched.looks if watched and watched.rule is not StoppingRule.FIXED else ()
     rows = [
         (f"{look.n}", p_value(look.p), p_value(look.level), "yes" if look.crossed else "no")
-        for look in (watched.looks if watched else ())
+        for look in shown
     ]
     return Table(("tasks", "p at the look", "p needed", "reached"), rows, text_columns=0)
 

@@ -11,7 +11,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from warmstart.integrations.hermes import reports
-from warmstart.integrations.hermes.printing import print_document, print_lines
+from warmstart.integrations.hermes.printing import (
+    print_document,
+    print_lines,
+    print_notes,
+    show_progress,
+)
 from warmstart.mine.request import BuildRequest
 from warmstart.mine.rules import Rules
 from warmstart.model.selection import Selection
@@ -37,44 +42,48 @@ Args = argparse.Namespace
 
 def analyze(args: Args) -> None:
     """A session with its user and its context."""
-    found = profile_one(Workspace.open(), args.session_id, HERMES, ReadLog())
-    _show(args, {"analysis": to_document(found)}, lambda: reports.say_analysis(found))
+    log = ReadLog()
+    found = profile_one(Workspace.open(), args.session_id, HERMES, log)
+    _show(args, {"analysis": to_document(found)}, lambda: reports.say_analysis(found), log)
 
 
 def profile(args: Args) -> None:
     """How reliable a session was."""
-    found = profile_one(Workspace.open(), args.session_id, HERMES, ReadLog())
-    _show(args, {"profile": to_document(found)}, lambda: reports.say_profile(found))
+    log = ReadLog()
+    found = profile_one(Workspace.open(), args.session_id, HERMES, log)
+    _show(args, {"profile": to_document(found)}, lambda: reports.say_profile(found), log)
 
 
 def check_compression(args: Args) -> None:
     """Errors before and after its compactions; all other sessions are the comparison."""
-    wanted = CompactionRequest(wanted=args.session_id)
-    found = check_sessions(Workspace.open(), wanted, HERMES, ReadLog())
-    _show(args, {"report": to_document(found)}, lambda: reports.say_compaction(found))
+    wanted, log = CompactionRequest(wanted=args.session_id), ReadLog()
+    with show_progress() as tell:
+        found = check_sessions(Workspace.open(), wanted, HERMES, log, on_progress=tell)
+    _show(args, {"report": to_document(found)}, lambda: reports.say_compaction(found), log)
 
 
 def compare(args: Args) -> None:
     """Two sessions."""
     sides = [(wanted, wanted) for wanted in (args.session_id, args.compare_with)]
-    found = compare_sides(Workspace.open(), sides, HERMES, ReadLog())
+    log = ReadLog()
+    found = compare_sides(Workspace.open(), sides, HERMES, log)
     document: dict[str, Any] = to_document(found)
     for side in ("first", "second"):
         document[side].pop("tool_sums")  # the working of the comparison, of no use outside
-    _show(args, {"comparison": document}, lambda: reports.say_comparison(found))
+    _show(args, {"comparison": document}, lambda: reports.say_comparison(found), log)
 
 
 def extract(args: Args) -> None:
     """A draft of one session."""
     name = make_name(args.name or f"hermes-{args.session_id}")
     request = BuildRequest(name=name, description=args.description)
-    workspace = Workspace.open()
-    _save(args, workspace, mine_session(workspace, args.session_id, request, HERMES, ReadLog()))
+    workspace, log = Workspace.open(), ReadLog()
+    _save(args, workspace, mine_session(workspace, args.session_id, request, HERMES, log), log)
 
 
 def build(args: Args) -> None:
     """A draft of many sessions."""
-    workspace = Workspace.open()
+    workspace, log = Workspace.open(), ReadLog()
     request = BuildRequest(
         name=make_name(args.named or args.name or "hermes"),
         description=args.description,
@@ -82,7 +91,9 @@ def build(args: Args) -> None:
         max_sessions=args.max_sessions,
         rules=Rules(min_messages=args.min_messages),
     )
-    _save(args, workspace, mine_template(workspace, request, _select(args), ReadLog()))
+    with show_progress() as tell:
+        mined = mine_template(workspace, request, _select(args), log, on_progress=tell)
+    _save(args, workspace, mined, log)
 
 
 def list_templates(args: Args) -> None:
@@ -113,11 +124,11 @@ def delete(args: Args) -> None:
     _show(args, document, lambda: [f"deleted {name}: {versions} version(s)"])
 
 
-def _save(args: Args, workspace: Workspace, mined: Mined) -> None:
+def _save(args: Args, workspace: Workspace, mined: Mined, log: ReadLog) -> None:
     with open_library(workspace) as library:
         saved = library.save(mined.template, state=TemplateState.DRAFT, note="mined by hermes warm")
     document = reports.describe_mined(mined, saved)
-    _show(args, document, lambda: reports.say_mined(mined, saved))
+    _show(args, document, lambda: reports.say_mined(mined, saved), log)
 
 
 def _select(args: Args) -> Selection:
@@ -128,11 +139,19 @@ def _select(args: Args) -> Selection:
     return Selection(source=wanted) if wanted in READERS else Selection(agent=wanted)
 
 
-def _show(args: Args, document: dict[str, Any], say: Callable[[], Iterable[str]]) -> None:
+def _show(
+    args: Args,
+    document: dict[str, Any],
+    say: Callable[[], Iterable[str]],
+    log: ReadLog | None = None,
+) -> None:
+    """Print it, then say on stderr what could not be read."""
     if args.as_json:
-        print_document(document)
+        skipped = {"skipped": dict(log.counts)} if log else {}
+        print_document({**document, **skipped})
     else:
         print_lines(say())
+    print_notes(log.sentences() if log else ())
 
 
 ACTIONS: dict[str, Callable[[Args], None]] = {

@@ -78,11 +78,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _say(message: str, hint: str | None) -> None:
-    from warmstart.integrations.hermes.printing import make_safe  # noqa: PLC0415 - only if it fails
+    from warmstart.integrations.hermes.printing import (  # noqa: PLC0415 - only if it fails
+        print_notes,
+    )
 
-    sys.stderr.write(f"hermes warm: {make_safe(message)}\n")
-    if hint:
-        sys.stderr.write(f"  try: {make_safe(hint)}\n")
+    print_notes([f"hermes warm: {message}", *([f"  try: {hint}"] if hint else [])])
 
 
 def _detach_stdout() -> None:

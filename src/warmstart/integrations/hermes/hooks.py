@@ -1,20 +1,25 @@
 """What Hermes tells while a session runs: how it begins, each call, and its end.
 
-Calls are judged as they come, by the same judge that reads transcripts, and test runs say whether
-the task was done, by the same rule as in ``warmstart sync``. At the session's end the
-start is settled with what was counted, once; a session this process did not see from its
-beginning, or whose end nobody tells, is left to ``warmstart sync``, which reads the transcript.
+At the session's end its start is settled, once, with what the transcript says: the same reading,
+judge and rule for success as in ``warmstart sync``. Hermes runs reviews of its own under the id of
+a session and keeps them out of its transcript, so the transcript is the better witness. Calls are
+also judged and counted as they come; that settles a session of which Hermes keeps no transcript.
+Where neither can be had, or nobody tells the end, it is left to ``warmstart sync``.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from warmstart.integrations.hermes.middleware import AGENT
 from warmstart.integrations.hermes.quiet import quietly
 from warmstart.integrations.hermes.sessions import Conversation, Sessions, Turn
+
+if TYPE_CHECKING:
+    from warmstart.model import Session
+    from warmstart.workspace import Workspace
 
 MAX_MESSAGE_CHARS = 20_000
 GOES_ON = ("gateway", "shutdown")
@@ -116,16 +121,47 @@ def _judge(tool: str, args: Any, result: Any) -> _Judged:
 
 
 def _settle_start(session_id: str, start: int, found: Conversation) -> None:
-    from warmstart.workspace import Workspace  # noqa: PLC0415 - once per session
-    from warmstart.workspace.templates import (  # noqa: PLC0415 - same
-        Outcome,
-        open_library,
-        settle_start,
+    from warmstart.integrations.hermes.opening import open_soon  # noqa: PLC0415 - once per session
+    from warmstart.workspace import Workspace  # noqa: PLC0415 - same
+    from warmstart.workspace.templates import Outcome, settle_start  # noqa: PLC0415 - same
+
+    workspace = Workspace.open()
+    said = _read_outcome(workspace, session_id)
+    if said is None and found.is_whole:
+        said = (found.calls, found.errors, found.success)
+    if said is not None:
+        with open_soon(workspace) as library:
+            settle_start(library, start, Outcome(f"{AGENT}:{session_id}", *said))
+
+
+def _read_outcome(workspace: Workspace, session_id: str) -> tuple[int, int, bool | None] | None:
+    """Calls, errors and success by the transcript; None where there is none to be read."""
+    from warmstart.model import Status  # noqa: PLC0415 - once per session
+    from warmstart.workspace.checks import judge_success  # noqa: PLC0415 - same
+
+    for session in _find_transcripts(workspace, session_id):
+        if session.messages:  # without any, Hermes knows no such session
+            errors = sum(call.outcome.status is Status.ERROR for call in session.calls)
+            return len(session.calls), errors, judge_success(session)
+    return None
+
+
+def _find_transcripts(workspace: Workspace, session_id: str) -> Iterator[Session]:
+    """Read by id alone: looking through a store of 11,000 sessions for it takes 180 ms."""
+    from warmstart.sources import (  # noqa: PLC0415 - once per session
+        Found,
+        ReadLog,
+        Unit,
+        get_reader,
+        read_unit,
     )
 
-    said = Outcome(f"{AGENT}:{session_id}", found.calls, found.errors, found.success)
-    with open_library(Workspace.open()) as library:
-        settle_start(library, start, said)
+    reader = get_reader(AGENT)
+    for store in workspace.find_stores():
+        if store.reader == AGENT:
+            yield from read_unit(
+                Found(reader, Unit(path=store.path, key=session_id)), ReadLog(), alone=False
+            )
 
 
 __all__ = ["Hooks"]

@@ -39,6 +39,7 @@ class Middleware:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
+    @quietly
     def rewrite(
         self, *, request: Any = None, session_id: Any = "", api_mode: Any = "", **context: Any
     ) -> dict[str, Any] | None:
@@ -63,7 +64,7 @@ class Middleware:
 
     def _meet(self, meeting: Meeting) -> Conversation:
         """Decide a session, once; where that fails it is cold, and stays so."""
-        with self._sessions.lock:
+        with self._sessions.deciding:
             known = self._sessions.find(meeting.session_id)
             if known is not None:
                 return known
@@ -109,32 +110,34 @@ def _find_again(workspace: Workspace, session_id: str) -> Conversation | None:
     from warmstart.workspace.starting import find_start  # noqa: PLC0415 - same
 
     warmup = find_warmup(workspace, session_id)
-    if warmup is not None:
-        return Conversation(warmup)
-    return Conversation() if find_start(workspace, AGENT, session_id) is not None else None
+    start = find_start(workspace, AGENT, session_id)
+    if warmup is None and start is None:
+        return None
+    is_open = start is not None and start.settled_at is None
+    return Conversation(warmup, start.id if start and is_open else None, is_whole=False)
 
 
 def _start(
     workspace: Workspace, config: HermesConfig, meeting: Meeting, message: str
 ) -> Conversation:
     from warmstart.integrations.hermes.kept import keep_warmup  # noqa: PLC0415 - once per session
+    from warmstart.integrations.hermes.opening import open_soon  # noqa: PLC0415 - same
     from warmstart.integrations.hermes.placing import list_tools  # noqa: PLC0415 - same
-    from warmstart.workspace.warming import Occasion, prepare  # noqa: PLC0415 - same
+    from warmstart.workspace.warming import Bookcase, Occasion, prepare  # noqa: PLC0415 - same
 
-    prepared = prepare(
-        workspace,
-        Occasion(
-            message=message,
-            agent=AGENT,
-            model=meeting.model if isinstance(meeting.model, str) else None,
-            tools=list_tools(meeting.request),
-            template=config.template,
-            cwd=os.environ.get("TERMINAL_CWD") or os.getcwd(),  # noqa: PTH109 - a text is wanted
-            seed=meeting.session_id,
-            form=FORM,
-            native_id=meeting.session_id,
-        ),
+    occasion = Occasion(
+        message=message,
+        agent=AGENT,
+        model=meeting.model if isinstance(meeting.model, str) else None,
+        tools=list_tools(meeting.request),
+        template=config.template,
+        cwd=os.environ.get("TERMINAL_CWD") or os.getcwd(),  # noqa: PTH109 - a text is wanted
+        seed=meeting.session_id,
+        form=FORM,
+        native_id=meeting.session_id,
     )
+    with open_soon(workspace) as library:
+        prepared = prepare(workspace, occasion, bookcase=Bookcase(library))
     if not prepared.is_warm:
         return Conversation(start=prepared.start)
     quietly(keep_warmup)(workspace, meeting.session_id, prepared.warmup)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from warmstart.export.jsonl import encode_json
@@ -23,15 +24,42 @@ _SPACES = re.compile(r"\s+")
 
 
 def print_document(document: dict[str, Any]) -> None:
-    """One JSON object with its version."""
-    text = encode_json({"schema_version": SCHEMA_VERSION, **document}, indent=sys.stdout.isatty())
-    sys.stdout.write(text.decode("utf-8", "replace") + "\n")
+    """One JSON object with its version, in UTF-8 whatever the terminal knows."""
+    indent = sys.stdout.isatty()
+    data = encode_json({"schema_version": SCHEMA_VERSION, **document}, indent=indent)
+    sys.stdout.buffer.write(data + b"\n")
+    sys.stdout.flush()  # a reader that is gone is noticed here, not when Python ends
 
 
 def print_lines(lines: Iterable[str]) -> None:
     """Text for people."""
     for line in lines:
         sys.stdout.write(_encodable(make_safe(line)) + "\n")
+    sys.stdout.flush()
+
+
+def print_notes(lines: Iterable[str]) -> None:
+    """Words beside the data, on stderr."""
+    for line in lines:
+        sys.stderr.write(f"{make_safe(line)}\n")
+
+
+@contextmanager
+def show_progress() -> Iterator[Callable[[int, int], None] | None]:
+    """How much has been read, on a terminal alone; nothing of it stays."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+
+    def tell(done: int, total: int) -> None:
+        sys.stderr.write(f"\r\x1b[K{done:,} of {total:,} read")
+        sys.stderr.flush()
+
+    try:
+        yield tell
+    finally:
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()
 
 
 def make_safe(text: str) -> str:
@@ -92,7 +120,9 @@ __all__ = [
     "percent",
     "print_document",
     "print_lines",
+    "print_notes",
     "say_points",
     "say_rate",
     "shorten",
+    "show_progress",
 ]

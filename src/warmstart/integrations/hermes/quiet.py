@@ -33,6 +33,9 @@ def quietly(work: Callable[_P, _T]) -> Callable[_P, _T | None]:
             say_once(f"{error.message} ({error.hint})" if error.hint else error.message)
         except OSError as error:
             say_once(f"{type(error).__name__}: {error.strerror or error}")
+        except ImportError as error:
+            # Modules are loaded when they are needed; a gateway may outlive an upgrade of them.
+            say_once(f"warmstart changed under a running Hermes, restart it: {error}")
         return None
 
     return guarded

@@ -29,14 +29,17 @@ class Turn(NamedTuple):
 class Conversation:
     """One session: decided once, then only counted."""
 
-    __slots__ = ("_seen", "calls", "errors", "start", "success", "warmup")
+    __slots__ = ("_seen", "calls", "errors", "is_whole", "start", "success", "warmup")
 
-    def __init__(self, warmup: WarmUp | None = None, start: int | None = None) -> None:
+    def __init__(
+        self, warmup: WarmUp | None = None, start: int | None = None, *, is_whole: bool = True
+    ) -> None:
         self.warmup = warmup
         """What its requests get; None for a cold one."""
         self.start = start
-        """Its row in the store while it is to be settled here: only where this process saw the
-        session begin, since its calls are counted from the first one on."""
+        """Its row in the store, as long as it is to be settled here."""
+        self.is_whole = is_whole
+        """Whether this process saw the session begin, so that the counts are all there are."""
         self.calls = 0
         self.errors = 0
         self.success: bool | None = None
@@ -59,7 +62,9 @@ class Sessions:
 
     def __init__(self, limit: int = MAX_SESSIONS) -> None:
         self.lock = threading.RLock()
-        """Held while a session is decided, so that it is decided once."""
+        """Held for a moment, while counts and decisions are read or written."""
+        self.deciding = threading.Lock()
+        """Held while a session is decided, so that it is decided once; that may take a while."""
         self._limit = limit
         self._known: OrderedDict[str, Conversation] = OrderedDict()
         self._turns: OrderedDict[str, Turn] = OrderedDict()

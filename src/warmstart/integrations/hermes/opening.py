@@ -1,0 +1,31 @@
+"""The library with little patience: a user waits for the answer.
+
+Commands wait half a minute for a store that another process holds; a session that is about to
+start would rather be cold, and a session's end is found by ``warmstart sync`` as well.
+"""
+
+from __future__ import annotations
+
+import os
+
+from warmstart.home import STORE_FILE
+from warmstart.library.library import Library
+from warmstart.library.opening import TEMPLATES_FOLDER
+from warmstart.store import SessionDB
+from warmstart.workspace import Workspace
+
+PATIENCE_SECONDS = 2.0
+
+
+def open_soon(workspace: Workspace) -> Library:
+    """The library, or an error soon; it holds the store open until it is closed.
+
+    Raises:
+        StoreError: the store cannot be had.
+    """
+    location = os.environ.get("WARMSTART_STORE") or str(workspace.ensure_home() / STORE_FILE)
+    store = SessionDB.open(location, deadline_seconds=PATIENCE_SECONDS)
+    return Library(workspace.home / TEMPLATES_FOLDER, store)
+
+
+__all__ = ["open_soon"]

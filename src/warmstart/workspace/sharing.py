@@ -1,0 +1,74 @@
+"""Templates and figures on their way out of the workspace: redacted with all it knows of its user.
+
+They stand apart from the library because redaction and the reading of sessions come with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from warmstart.errors import NotFoundError
+from warmstart.facts import derive_facts
+from warmstart.library import ExportReport, Library
+from warmstart.library.guard import redact_for_others
+from warmstart.model.selection import Selection
+from warmstart.model.template import TemplateState
+from warmstart.sources import ReadLog
+from warmstart.template.dataset import session_row, template_rows
+from warmstart.template.names import parse_spec
+from warmstart.workspace.core import Workspace
+from warmstart.workspace.redaction import open_redactor
+
+__all__ = ["export_template", "list_dataset", "list_session_rows"]
+
+
+def export_template(
+    workspace: Workspace, library: Library, spec: str, path: Path, sign_key: Path | None = None
+) -> ExportReport:
+    """Write a template for others, without anything redaction knows of this user.
+
+    Raises:
+        RedactionError: redaction cannot run; nothing is written then.
+    """
+    name, version = parse_spec(spec)
+    redactor = open_redactor(workspace, pii=True)
+    return library.export(name, path, version=version, sign_key=sign_key, redactor=redactor)
+
+
+def list_dataset(
+    workspace: Workspace,
+    library: Library,
+    names: tuple[str, ...] = (),
+    *,
+    every_state: bool = False,
+) -> Iterator[dict[str, Any]]:
+    """Rows of templates for others, redacted once more; approved ones unless all are wanted.
+
+    Raises:
+        RedactionError: redaction cannot run.
+    """
+    rows = library.list()
+    for missing in sorted(set(names) - {row.name for row in rows}):
+        raise NotFoundError(
+            f"there is no template {missing!r}", wanted=missing, hint="warmstart template list"
+        )
+    for row in rows:
+        is_named = row.name in names
+        is_wanted = not names and (every_state or row.state is TemplateState.APPROVED)
+        if is_named or is_wanted:
+            stored = library.get(row.name)
+            checked = redact_for_others(stored.template, open_redactor(workspace, pii=True))
+            yield from template_rows(checked.template, stored.state)
+
+
+def list_session_rows(workspace: Workspace) -> Iterator[dict[str, Any]]:
+    """One row of counts for every session of this machine; no text, path or id of it.
+
+    What tools and models are called is a transcript's word, so that is redacted too.
+    """
+    log, redactor = ReadLog(), open_redactor(workspace, pii=True)
+    for session in workspace.read_sessions(Selection(), log):
+        row: dict[str, Any] = redactor.value(session_row(derive_facts(session)))
+        yield row
