@@ -9,6 +9,7 @@ from support.reports import (
     WARM,
     ablation,
     better,
+    costs,
     inconclusive,
     invalid,
     make_subject,
@@ -17,11 +18,11 @@ from support.reports import (
 from support.trials import simulate_trials
 from warmstart.experiment.analysis import question_of
 from warmstart.experiment.arms import BASELINE_ARM
-from warmstart.experiment.plan import Design
+from warmstart.experiment.plan import Design, Metric
 from warmstart.experiment.report import Subject, list_blocks, write_markdown
 from warmstart.experiment.report.figures import money, p_value, points, times
 from warmstart.experiment.report.markdown import plain
-from warmstart.experiment.verdict import verdict_of
+from warmstart.experiment.verdict import Conclusion, verdict_of
 
 
 def terminal(subject: Subject) -> str:
@@ -147,3 +148,23 @@ def test_figures_keep_their_units() -> None:
     assert points(float("inf")) == times(float("inf")) == "unlimited"
     assert (money(None), money(0.0123), money(12.345)) == ("-", "$0.012", "$12.35")
     assert (p_value(0.0), p_value(None)) == ("< 0.001", "-")
+
+
+def test_an_experiment_by_cost_lists_tasks_as_ratios() -> None:
+    text = write_markdown(costs())
+    rows = [row for row in text.partition("## Task by task")[2].splitlines() if "task-" in row]
+    assert len(rows) == 40
+    assert all(" x" in row for row in rows)
+
+
+def test_equivalent_arms_are_chosen_by_their_cost() -> None:
+    subject = make_subject({"cold": -4.0, WARM: -4.0}, tasks=60, trials=4)
+    arm = replace(subject.verdict.arms[0], conclusion=Conclusion.EQUIVALENT)
+    subject = replace(subject, verdict=replace(subject.verdict, arms=(arm,)))
+    assert "keep whichever costs less" in terminal(subject)
+
+
+def test_shorter_forms_by_cost_have_ratios_too() -> None:
+    design = Design(arms=(), metric=Metric.TOKENS)
+    subject = make_subject({WARM: -1.0, "cold": 0.0}, tasks=25, design=design)
+    assert "harm x1." in terminal(subject)
