@@ -11,7 +11,7 @@ from support.sessions import make_messages, make_session, sessions
 from warmstart.facts.derive import derive_facts
 from warmstart.facts.hashes import hash_call, hash_shape
 from warmstart.facts.markers import MAX_PER_KIND, MarkerCounter, name_command
-from warmstart.facts.packing import pack_facts, row_of, unpack_calls, unpack_facts
+from warmstart.facts.packing import PackedCalls, pack_facts, row_of, unpack_calls, unpack_facts
 from warmstart.facts.voice import VoiceCounter
 from warmstart.model import Compaction, Fate, Kind, Message, Role, Session, Status
 from warmstart.model.facts import Marker, MarkerKind, Voice
@@ -58,6 +58,18 @@ def test_facts_survive_being_packed(session: Session) -> None:
     facts = derive_facts(session)
     packed = pack_facts(facts)
     assert unpack_facts(row_of(facts), packed.calls) == facts
+
+
+def test_packed_calls_read_like_the_calls_they_hold() -> None:
+    facts = derive_facts(make_session())
+    packed = pack_facts(facts)
+    calls = PackedCalls(packed.calls, packed.tools)
+    assert (len(calls), list(calls), calls[-1]) == (3, list(facts.calls), facts.calls[-1])
+    assert calls[1:] == facts.calls[1:]
+    assert calls == facts.calls
+    assert calls == PackedCalls(packed.calls, packed.tools)
+    assert (hash(calls), repr(calls)) == (hash(facts.calls), repr(facts.calls))
+    assert calls != "text"
 
 
 def test_a_row_tells_what_filters_ask_for() -> None:
