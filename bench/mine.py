@@ -5,8 +5,9 @@
 DATABASE is a Hermes state.db, as large as you have; FOLDER holds the original's two modules
 (seed_v2.py, seed_store.py), and without it nothing is compared. Both sides read the database and
 save their template, each run in a process of its own, in turns; CPU time of that process and of
-the workers it starts, best of several rounds. Ours is measured three ways: everything from nothing (facts are built first), with
-facts kept from an earlier run, and choosing sessions alone, from facts already in memory.
+the workers it starts, best of several rounds. Ours is measured three ways: everything from nothing
+(facts are built first), with facts kept from an earlier run, and choosing sessions alone, from
+facts already in memory.
 """
 
 from __future__ import annotations

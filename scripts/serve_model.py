@@ -44,6 +44,7 @@ def _parse_arguments() -> argparse.Namespace:
 def _build_settings(xllamacpp: Any, options: argparse.Namespace) -> Any:
     settings = xllamacpp.CommonParams()
     settings.model.path = str(options.model)
+    settings.model_alias = {options.model.stem}  # its name in answers, not its place
     settings.hostnames = [LOOPBACK]
     settings.port = options.port
     settings.n_ctx = options.context

@@ -39,6 +39,8 @@ TRAINING, PROOF, REPEAT, SAME = "training", "proof", "repeat", "same"
 MODEL_NAME = "qwen2.5-coder-0.5b-instruct-q4_k_m"
 TEMPERATURE = 0.5
 SEED, OTHER_SEED = 1, 2
+TRIALS = 2
+"""Of a test task in each arm: warm sessions need one call each, and a rate needs a hundred."""
 MAX_TURNS, MAX_TOKENS = 5, 64
 RULES = Rules(min_messages=4, min_calls=1)
 """Sessions here have a handful of messages; which of them went well is told by their tasks."""
@@ -78,7 +80,13 @@ class Loop:
         return standing, reach_verdict(standing)
 
     def _run(self, name: str, arms: tuple[str, ...], *, seed: int, split: str = "test") -> None:
-        design = Design(arms=arms, seed=seed, preamble=PREAMBLE, metric=Metric.ERROR_RATE)
+        design = Design(
+            arms=arms,
+            trials=1 if split == "train" else TRIALS,
+            seed=seed,
+            preamble=PREAMBLE,
+            metric=Metric.ERROR_RATE,
+        )
         runner = Runner(
             url=self.url,
             model=MODEL_NAME,

@@ -82,7 +82,9 @@ _PHRASES: dict[ErrorClass, tuple[str, ...]] = {
         "node.js v", "stack trace",
     ),
 }  # fmt: skip
-_FAILURES = frozenset({b"failed", b"failing", b"failure", b"failures", b"fail", b"error", b"errors"})
+_FAILURES = frozenset(
+    {b"failed", b"failing", b"failure", b"failures", b"fail", b"error", b"errors"}
+)
 _BY_EXIT = {124: ErrorClass.TIMEOUT, 126: ErrorClass.PERMISSION, 127: ErrorClass.NOT_FOUND}
 _LINE_CHARS = 120
 _FAR_CHARS = 500

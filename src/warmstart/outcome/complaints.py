@@ -237,7 +237,8 @@ class Complaint(NamedTuple):
 
 
 _SHELL_WORDS = ("sh:", "(eval)", "line ")
-"""What the first two rules need; most outputs hold none of it."""
+_SHELL_RULE_COUNT = 2
+"""The first rules need one of these words; most outputs hold none."""
 _RULES = (
     Complaint("shell_refuses", (), _shell_refuses),
     Complaint("shell_complains", ("sh:", "(eval)", "-c: line"), _shell_complains),
@@ -295,7 +296,9 @@ def find_complaint(case: Case, *, masked: bool = False) -> str | None:
     if masked and not _may_hide_failure(output, near):
         return None
     rules = _MASKED_RULES if masked else _RULES
-    for name, words, test, _ in rules if contains_any(near, _SHELL_WORDS) else rules[2:]:
+    if not contains_any(near, _SHELL_WORDS):
+        rules = rules[_SHELL_RULE_COUNT:]
+    for name, words, test, _ in rules:
         if words and not contains_any(near, words):
             continue
         # Only when a rule speaks is it worth taking the command line apart.

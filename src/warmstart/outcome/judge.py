@@ -12,11 +12,10 @@ from warmstart.model import Certainty, Outcome, Request, Result, Status
 from warmstart.outcome import explicit, structure, words
 from warmstart.outcome.case import Case, hides_exit
 from warmstart.outcome.plain import (
-    EXIT_ZERO,
     find_plain_exit,
+    find_plain_zero,
     is_plain_answer,
     is_plain_brief,
-    is_plain_output,
     may_show_exit,
 )
 from warmstart.outcome.tools import ToolKind, command_of, kind_of
@@ -78,14 +77,21 @@ def _judge_shell(request: Request, result: Result, origin: str) -> Outcome:
         rules = _rules_for(_SHELL, text) if text else _SILENT_RULES
         return _apply(rules, Case(request, result, origin, _SHELL, line))
     code, evidence = seen
-    masked = code == 0 and hides_exit(request.tool, line)
-    if code == 0 and (not masked or ("$?" not in line and is_plain_output(text))):
-        return EXIT_ZERO[evidence, masked]
-    case = Case(request, result, origin, _SHELL, line)
+    masked = False
+    if code == 0:
+        masked = hides_exit(request.tool, line)
+        plain = find_plain_zero(evidence, line, text, masked=masked)
+        if plain is not None:
+            return plain
+    return _judge_seen(Case(request, result, origin, _SHELL, line), code, evidence, masked=masked)
+
+
+def _judge_seen(case: Case, code: int, evidence: str, *, masked: bool) -> Outcome:
+    """What the rules say of an exit code that was found before they were asked."""
     if masked:
         case.remember_masked()
-    if evidence == "marker_left_out" and may_show_exit(text):
-        return _apply(_rules_for(_SHELL, text), case)
+    if evidence == "marker_left_out" and may_show_exit(case.result.text):
+        return _apply(_rules_for(_SHELL, case.result.text), case)
     return explicit.judge_exit(case, code, evidence, Certainty.STRUCTURAL)
 
 

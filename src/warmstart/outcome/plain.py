@@ -33,7 +33,7 @@ def _exit_zero(evidence: str, *, masked: bool) -> Outcome:
     )
 
 
-EXIT_ZERO = {
+_EXIT_ZERO = {
     (evidence, masked): _exit_zero(evidence, masked=masked)
     for evidence in ("exit_marker", "marker_left_out")
     for masked in (False, True)
@@ -83,16 +83,19 @@ def is_plain_answer(text: str) -> bool:
         return text[:80].lstrip()[:1] != "{" and not reads_like_complaint(text)
     if text.startswith("The file ") and _reports_edit(text):
         return True
+    return not _opens_like_complaint(text) and not reads_like_complaint(text)
+
+
+def _opens_like_complaint(text: str) -> bool:
+    """Whether a rule on openings may have something to say."""
     found = _OPENING.match(text, 0, 80)
     if found is None:
-        return False
-    is_suspect = opening == "E" or found[1].lower() in _SUSPECT_WORDS
+        return True
+    is_suspect = text[0] == "E" or found[1].lower() in _SUSPECT_WORDS
     if is_suspect and not _FINE_OPENING.match(text):
-        return False
+        return True
     start = text[:120]
-    if "ailed" in start or "Error" in start or "Exception" in start:
-        return False
-    return not reads_like_complaint(text)
+    return "ailed" in start or "Error" in start or "Exception" in start
 
 
 def _reports_edit(text: str) -> bool:
@@ -109,6 +112,13 @@ def find_plain_exit(tool: str, text: str, origin: str) -> tuple[int, str] | None
     if origin == "claude_code" and tool == "Bash" and not _opens_like_harness(text):
         return _LEFT_OUT
     return None
+
+
+def find_plain_zero(evidence: str, line: str, text: str, *, masked: bool) -> Outcome | None:
+    """The outcome of a command that exited zero, unless it may hide a failure."""
+    if masked and ("$?" in line or not is_plain_output(text)):
+        return None
+    return _EXIT_ZERO[evidence, masked]
 
 
 def _opens_like_harness(text: str) -> bool:
