@@ -31,6 +31,7 @@ def main() -> None:
     parser.add_argument("--page", type=Path, default=PAGE, help="the page to write")
     parser.add_argument("--threads", type=int, default=2, help="of the model's server")
     parser.add_argument("--port", type=int, default=PORT)
+    parser.add_argument("--trials", type=int, default=1, help="of a test task in each arm")
     parser.add_argument("--fresh", action="store_true", help="forget an earlier run")
     parser.add_argument("--page-only", action="store_true", help="write the page again")
     options = parser.parse_args()
@@ -40,7 +41,11 @@ def main() -> None:
     if options.fresh and options.home.exists():
         shutil.rmtree(options.home)
     options.home.mkdir(parents=True, exist_ok=True)
-    loop = Loop(workspace=Workspace(options.home), url=f"http://127.0.0.1:{options.port}")
+    loop = Loop(
+        workspace=Workspace(options.home),
+        url=f"http://127.0.0.1:{options.port}",
+        trials=options.trials,
+    )
     if not options.page_only:
         log = options.home / "server.log"
         with serve(model, python, port=options.port, threads=options.threads, log=log):

@@ -92,7 +92,7 @@ def test_the_loop_runs_with_the_model_that_is_here(tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    tasks = choose_tasks(TASKS, tmp_path / "tasks.jsonl", training=2, test=1)
+    tasks = choose_tasks(TASKS, tmp_path / "tasks.jsonl", training=2, test=2)
     loop = Loop(
         workspace=Workspace(tmp_path / "home"),
         url=f"http://127.0.0.1:{port}",

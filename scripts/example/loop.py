@@ -39,8 +39,6 @@ TRAINING, PROOF, REPEAT, SAME = "training", "proof", "repeat", "same"
 MODEL_NAME = "qwen2.5-coder-0.5b-instruct-q4_k_m"
 TEMPERATURE = 0.5
 SEED, OTHER_SEED = 1, 2
-TRIALS = 2
-"""Of a test task in each arm: warm sessions need one call each, and a rate needs a hundred."""
 MAX_TURNS, MAX_TOKENS = 5, 64
 RULES = Rules(min_messages=4, min_calls=1)
 """Sessions here have a handful of messages; which of them went well is told by their tasks."""
@@ -61,6 +59,8 @@ class Loop:
     controls: tuple[str, ...] = CONTROLS
     repeats: bool = True
     """Also run the other seed, and the comparison of cold with cold."""
+    trials: int = 1
+    """Of a test task in each arm."""
     jobs: int = 1
     """Trials side by side; more than one only helps where the endpoint has more than one core."""
     say: Callable[[str], None] = print
@@ -82,7 +82,7 @@ class Loop:
     def _run(self, name: str, arms: tuple[str, ...], *, seed: int, split: str = "test") -> None:
         design = Design(
             arms=arms,
-            trials=1 if split == "train" else TRIALS,
+            trials=1 if split == "train" else self.trials,
             seed=seed,
             preamble=PREAMBLE,
             metric=Metric.ERROR_RATE,

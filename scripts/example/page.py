@@ -38,8 +38,8 @@ NOTES = TASKS.parent / "notes.md"
 INTRO = f"""\
 # First experiment: does a template of its own sessions help a small model?
 
-Written by `make experiment` (`scripts/run_example_experiment.py`); do not edit. The numbers are
-those of one run on one machine.
+Written by `scripts/run_example_experiment.py` from the recorded trials; do not edit. How this very
+run came about is told under "How to read the published run".
 
 ## Question
 Three tools have a rule that nothing tells but their error message: notes are read under
@@ -51,12 +51,13 @@ sessions, on other tasks, make the error rarer, and is it the template or just a
 - The model runs cold on the training tasks. Its sessions are stored, mined with
   `Rules(min_messages=4, min_calls=1)` and nothing else changed by hand; the template is approved
   as it came out.
-- Test tasks share no name, amount or answer with the training tasks. Each is run once per arm, in
-  an order drawn anew for each task; arms of a task are sent the same seed.
+- Test tasks share no name, amount or answer with the training tasks. All arms of a task run side
+  by side, in an order drawn anew for each task; they are sent the same seed.
 - Arms: `cold`; `warm:{TEMPLATE}`; `token-matched` (as many tokens of neutral text); `placebo`
   (examples of unrelated work).
 - Primary metric, registered before the run: share of tool calls that fail, per task, lower is
-  better; alpha 0.05 two-sided, Holm over the arms compared with cold.
+  better; alpha 0.05 two-sided. The claim is about warm against cold; the other two arms are
+  references that warm is compared with as well.
 - Temperature {TEMPERATURE}, at most {MAX_TURNS} answers of {MAX_TOKENS} tokens, native tool calls
   under the chat template in `examples/first-experiment/chat.jinja`.
 - Repeated with another seed (cold and warm alone). Cold with cold is the A/A comparison: the cold
@@ -111,9 +112,10 @@ def _describe_training(loop: Loop) -> str:
     same = _count_equal(standing)
     return f"""\
 ## Training sessions
-{len(cold)} tasks, cold: {solved} solved, {failed} of {len(calls)} calls failed. Every task ran a
-second time with the same seed (`cold:again`): {same} of {len(cold)} pairs have the same calls and
-the same outcome. Verdict of that pair of arms: **{verdict.conclusion.value}**.
+{len(cold)} of {standing.plan.tasks.count} tasks, cold: {solved} solved, {failed} of {len(calls)}
+calls failed. Every task ran a second time with the same seed (`cold:again`): {same} of {len(cold)}
+pairs have the same calls and the same outcome. Verdict of that pair of arms:
+**{verdict.conclusion.value}**.
 """
 
 
@@ -173,7 +175,8 @@ def _describe_run(title: str, name: str, seed: int, loop: Loop) -> str:
 def _describe_size(standing: Standing, seed: int) -> str:
     plan = standing.plan
     return (
-        f"Seed {seed}, {plan.tasks.count} tasks, {standing.done} of {plan.total} sessions,"
+        f"Seed {seed}, {plan.tasks.count} tasks, {plan.design.trials} x in each arm,"
+        f" {standing.done} of {plan.total} sessions,"
         f" {len(plan.tasks.excluded)} tasks left out."
     )
 
@@ -208,10 +211,8 @@ def _effect_row(effect: Effect) -> str:
         values = f"{effect.control_value:.1%} | {effect.treatment_value:.1%}"
         change = f"{100 * effect.estimate:+.1f} points ({100 * low:+.1f} to {100 * high:+.1f})"
         mde = f"{100 * effect.mde80:.1f} points"
-    return (
-        f"| {effect.treatment} | {effect.metric.value} | {values} | {change} | {effect.p:.3f}"
-        f" | {mde} |"
-    )
+    p = "< 0.001" if effect.p < 0.001 else f"{effect.p:.3f}"
+    return f"| {effect.treatment} | {effect.metric.value} | {values} | {change} | {p} | {mde} |"
 
 
 def _kind_table(standing: Standing) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warmstart.model import Outcome, Request, Result, Status
-from warmstart.outcome import structure
+from warmstart.outcome import shell, structure
 from warmstart.outcome.case import Case
+from warmstart.outcome.classes import _split_words
 from warmstart.outcome.judge import RULES, _apply, judge
 from warmstart.outcome.tools import kind_of
 from warmstart.samples import samples_path
@@ -100,3 +103,68 @@ def test_short_cuts_agree_with_the_rules_on_any_text(
     fast, slow = judge(request, result, origin), by_rules(request, result, origin)
     assert (fast.status, fast.exit_code, fast.masked) == (slow.status, slow.exit_code, slow.masked)
     assert fast.status is not Status.UNANSWERED
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "No files found",
+        "Found 3 files\n/src/a.py",
+        "File created successfully at: /src/a.py",
+        "The file /src/not found.py has been updated. There is no need to read it again",
+        "User has answered your questions: it must be done",
+        "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess.",
+        '"{\\"error\\": 1}"',
+        '[[{"error": "x"}]]',
+        "     1\u2192import {\n     2\u2192  error,\n",
+        '{"id": 1, "status": "open"}',
+        '{"id": 1, "body": "' + "x" * 2000 + '"}',
+        "{'id': 1}",
+    ],
+)
+def test_harmless_answers_are_judged_as_the_rules_judge_them(answer: str) -> None:
+    for tool in ("Edit", "Grep", "sql"):
+        call = (Request(tool=tool, arguments={}), Result(text=answer), "claude_code")
+        assert judge(*call) == by_rules(*call)
+        assert judge(*call).status is Status.OK
+
+
+fields = st.dictionaries(
+    st.sampled_from(["id", "error", "status", "success", "ok", "exit_code", "metadata", "isError"]),
+    st.sampled_from([None, True, False, 0, 1, "", "error", "failed", "open", "x" * 1200]),
+)
+
+
+@given(fields, st.sampled_from(["send_email", "Read", "sql"]))
+def test_objects_are_judged_as_the_rules_judge_them(data: dict[str, object], tool: str) -> None:
+    call = (Request(tool=tool, arguments={}), Result(text=json.dumps(data)), "")
+    assert judge(*call) == by_rules(*call)
+
+
+@pytest.mark.parametrize("tool", ["Bash", "PowerShell"])
+@pytest.mark.parametrize("text", ["", "ok\n", "make: *** [all] Error 2\n", "3 failed, 1 passed\n"])
+@pytest.mark.parametrize(
+    "marker", ["", "Exit code 0\n", "Exit code 1\n", "<returncode>0</returncode>\n"]
+)
+@pytest.mark.parametrize("line", ["grep x f", "make", "make | tail -3", "make; echo $?"])
+@pytest.mark.parametrize("origin", ["claude_code", ""])
+def test_exit_codes_in_plain_sight_are_judged_as_the_rules_judge_them(
+    tool: str, text: str, marker: str, line: str, origin: str
+) -> None:
+    call = (Request(tool=tool, arguments={"command": line}), Result(text=marker + text), origin)
+    assert judge(*call) == by_rules(*call)
+
+
+@given(st.text(alphabet="ab \"'\\`$()#|;\n", max_size=30))
+def test_opaque_parts_are_blanked_as_the_expression_would(line: str) -> None:
+    assert shell._blank_opaque(line) == shell._OPAQUE.sub("Q", line)
+
+
+def test_every_hiding_word_is_seen_behind_an_operator() -> None:
+    words = [word for word in shell._HIDERS if " " not in word]  # a stage is asked for its first
+    assert [shell._BEHIND_OPERATOR.findall(f"x | {word}") for word in words] == [[w] for w in words]
+
+
+@given(st.text(max_size=40))
+def test_words_are_runs_of_ascii_letters_digits_and_quotes(text: str) -> None:
+    assert [word.decode() for word in _split_words(text)] == re.findall(r"[a-z0-9_']+", text)

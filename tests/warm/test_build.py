@@ -115,7 +115,8 @@ def test_the_message_changes_nothing_unless_that_is_asked_for() -> None:
 
 def test_long_results_keep_their_beginning_and_their_end() -> None:
     example = Example(tool="terminal", arguments={}, result="start " + "x" * 5000 + " end")
-    text = build(make_template(examples=(example,))).messages[2].results[0].text
+    template = make_template(examples=(example,), recoveries=())
+    text = build(template).messages[2].results[0].text
     assert text.startswith("start")
     assert text.endswith("end")
     assert "characters …]" in text
@@ -198,3 +199,9 @@ def test_a_star_stands_for_every_tool_that_begins_so() -> None:
     template = make_template(examples=(example,), recoveries=(), guidance=())
     assert tools_of(build(template, tools=["mcp__*"])) == ["mcp__shop__search"]
     assert tools_of(build(template, tools=["Bash"])) == []
+
+
+def test_recoveries_come_first_because_the_nearest_example_is_imitated_most() -> None:
+    messages = build(make_template()).messages
+    failed = [result.is_error for message in messages for result in message.results]
+    assert (failed[0], failed.count(True)) == (True, 1)

@@ -190,7 +190,7 @@ def unpack_calls(data: bytes, tools: bytes) -> tuple[CallFact, ...]:
 
 
 class PackedCalls(Sequence[CallFact]):
-    """The calls of a session as the index keeps them: a quarter of the memory, the same values.
+    """The calls of a session as the index keeps them: less memory, the same values.
 
     Going through them unpacks them each time; asking for single ones keeps them unpacked.
     """

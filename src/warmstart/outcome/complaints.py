@@ -295,16 +295,19 @@ def find_complaint(case: Case, *, masked: bool = False) -> str | None:
     near = output.tail[-_NEAR_CHARS:]
     if masked and not _may_hide_failure(output, near):
         return None
-    rules = _MASKED_RULES if masked else _RULES
-    if not contains_any(near, _SHELL_WORDS):
-        rules = rules[_SHELL_RULE_COUNT:]
-    for name, words, test, _ in rules:
+    for name, words, test, _ in _worth_asking(near, masked=masked):
         if words and not contains_any(near, words):
             continue
         # Only when a rule speaks is it worth taking the command line apart.
         if test(output, masked=masked) and name in _allowed_rules(case):
             return name
     return None
+
+
+def _worth_asking(near: str, *, masked: bool) -> tuple[Complaint, ...]:
+    """The rules, without those about the shell where nothing sounds like one."""
+    rules = _MASKED_RULES if masked else _RULES
+    return rules if contains_any(near, _SHELL_WORDS) else rules[_SHELL_RULE_COUNT:]
 
 
 def _may_hide_failure(output: Output, near: str) -> bool:

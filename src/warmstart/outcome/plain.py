@@ -17,7 +17,6 @@ from warmstart.outcome.shell import may_search
 from warmstart.outcome.structure import says_nothing
 from warmstart.outcome.words import (
     CONTENT_OPENINGS,
-    NOTHING_WRONG,
     OPENING_WORDS,
     reads_like_complaint,
 )
@@ -55,12 +54,12 @@ _END_CHARS = 400
 _BRIEF_CHARS = 600
 _WRAPPED = ("<", "{")
 _TELLING = (
-    ": ", "rror", "ail", "RROR", "AIL", "sh:", "not ", "no ", "No ", "annot", "n't", "xit", "nable",
-    "nvalid", "nknown", "nexpected", "issing", "sage", "File ", "atal", "anic", "xception", "at ",
-    "from ", "more", "(eval)", "lleg", "enied", "illed", "ault", "bort", "erminated", "Bus", "Trace",
-    "***", "accepts", "onflict", "CONFLICT", "reject", "npm", ".js", "Bun", "nterrupt", "E:",
-    "LIFECYCLE", "arning", "ould", "alformed", "Command", "OCI", "ser ", "equest", "lock", "ancel", "cleared",
-    "issue", "hunk", "stopped", "commit", "line ",
+    ": ", "rror", "ail", "RROR", "AIL", "sh:", "not ", "no ", "No ", "annot", "n't", "xit",
+    "nable", "nvalid", "nknown", "nexpected", "issing", "sage", "File ", "atal", "anic",
+    "xception", "at ", "from ", "more", "(eval)", "lleg", "enied", "illed", "ault", "bort",
+    "erminated", "Bus", "Trace", "***", "accepts", "onflict", "CONFLICT", "reject", "npm", ".js",
+    "Bun", "nterrupt", "E:", "LIFECYCLE", "arning", "ould", "alformed", "Command", "OCI", "ser ",
+    "equest", "lock", "ancel", "cleared", "issue", "hunk", "stopped", "commit", "line ",
     "Duplicate",
 )  # fmt: skip
 """Every complaint, and every sentence of a harness, holds one of these."""
