@@ -59,3 +59,26 @@ def test_explicit_beats_structural_beats_textual() -> None:
     assert judged("api", text, is_error=False).certainty is Certainty.EXPLICIT
     assert judged("api", text).certainty is Certainty.STRUCTURAL
     assert judged("api", "Error: boom").certainty is Certainty.TEXTUAL
+
+
+@pytest.mark.parametrize(
+    ("tool", "command", "text", "status"),
+    [
+        ("terminal", "pytest -q", "== 67 passed, 0 failed in 8.92s ==\nid=78f", Status.OK),
+        ("terminal", "pytest -q", "== 66 passed, 1 failed in 8.92s ==\nid=78f", Status.ERROR),
+        ("terminal", "python -m app", "a\n./src/cache.py:556: update_cache(worker)", Status.OK),
+        ("terminal", "go vet ./...", "./main.go:12:5: undefined name in the block", Status.ERROR),
+        (
+            "execute_code",
+            "",
+            '{"status": "success", "output": "a.py:3:1: some words here"}',
+            Status.OK,
+        ),
+        ("execute_code", "", '{"status": "error", "error": "Traceback: no"}', Status.ERROR),
+    ],
+)
+def test_a_count_of_zero_a_cited_line_and_a_stated_success_are_no_failures(
+    tool: str, command: str, text: str, status: Status
+) -> None:
+    request = Request(tool=tool, arguments={"command": command} if command else {"code": "x"})
+    assert judge(request, Result(text=text), "hermes").status is status

@@ -77,11 +77,11 @@ def _describe(made: Bootstrapped, request: Bootstrap) -> dict[str, Any]:
 def _print(made: Bootstrapped, request: Bootstrap) -> None:
     console = open_console()
     unchecked = f", {made.unchecked:,} without a check" if made.unchecked else ""
-    lines = [
-        f"{made.template.name}: learned from {made.solved:,} of {count(made.done, 'session')} that"
-        f" solved their task{unchecked}"
-    ]
-    console.print(Text(clean(lines[0]), style="bold"), soft_wrap=True)
+    sessions = count(made.done, "session")
+    line = (
+        f"{made.template.name}: learned from {made.solved:,} of {sessions} that solved their task"
+    )
+    console.print(Text(clean(line + unchecked), style="bold"), soft_wrap=True)
     for section in write_page(made.template, full=False):
         console.print(Text(clean(section.title), style="bold"))
         for line in section.lines:

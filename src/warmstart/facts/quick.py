@@ -36,6 +36,7 @@ _TELLING = frozenset({
 _EXITS = frozenset({"exit_code", "exitCode", "returncode", "metadata"})
 _HEADS = ('{"success"', '{"error"', '{"status"', '{"ok"')
 _HEAD_STATUS = '{"status": "'
+_HEAD_RAN = '{"status": "success"'
 _HEAD_SUCCESS = '{"success": true'
 _TAIL_EXIT = '", "exit_code": 0, "error": null}'
 _MARKER_CHARS = 300
@@ -59,6 +60,8 @@ def _find_for_code(tool: str, arguments: Mapping[str, Any], text: str) -> int | 
     if text[:2] != '{"':
         return None
     code = _find_at_ends(text) if len(text) > TAIL_CHARS else _find_in_whole(text)
+    if code == NOTHING_WRONG and '"status"' in text:
+        return SAID_OK if text.startswith(_HEAD_RAN) else None
     if code == NOTHING_WRONG:
         # The judge reads the object as output then.
         return code if "\n" not in text and is_quiet(text) else None

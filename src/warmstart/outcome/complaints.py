@@ -73,7 +73,9 @@ _FRAME = re.compile(
 _DOTTED = re.compile(r"[A-Za-z_][\w.]*(?:: .*)?$")
 _AT_MARGIN = re.compile(r"\S")
 _DIAGNOSTIC = re.compile(
-    r"(?:vet: )?[\w./\\@-]+\.[a-z]{1,4}(?::\d+){1,2}:? (?:error\b|[a-z\"'].{8,})"
+    r"(?:vet: )?[\w./\\@-]+\.[a-z]{1,4}(?::\d+){2}:? (?:error\b|[a-z\"'].{8,})"
+    r"|[\w./\\@-]+\.[a-z]{1,4}:\d+:? (?:\w+ )?"
+    r"(?:error|fatal|undefined|unexpected|invalid|missing)\b"
     r"|[\w./\\@-]+\(\d+,\d+\): error"
 )
 _DEATH = re.compile(
@@ -88,14 +90,14 @@ _EXITED = re.compile(
     re.VERBOSE,
 )
 _SUMMARY = re.compile(
-    r"""=+\ (?:.*,\ )?\d+\ (?:failed|errors?)\b.*\ in\ [\d.]+
-    | \d+\ (?:failed|errors?)(?:,\ |\b.*\ in\ [\d.]+s) | FAILED\ \((?:failures|errors)=
+    r"""=+\ (?:.*,\ )?[1-9]\d*\ (?:failed|errors?)\b.*\ in\ [\d.]+
+    | [1-9]\d*\ (?:failed|errors?)(?:,\ |\b.*\ in\ [\d.]+s) | FAILED\ \((?:failures|errors)=
     | FAIL(?:$|\t|:\ ) | test\ result:\ FAILED | \s*Tests?:?\ +.*\b[1-9]\d*\ failed
     | \s*Test\ (?:Suites|Files):?\ +.*\b[1-9]\d*\ failed | \s*[1-9]\d*\ Error\(s\)
-    | [1-9]\d*\ (?:issues?:|errors?)$ | \d+\ out\ of\ \d+\ hunks?\ | FAILURES!|ERRORS!
+    | [1-9]\d*\ (?:issues?:|errors?)$ | [1-9]\d*\ out\ of\ \d+\ hunks?\ | FAILURES!|ERRORS!
     | \d+\ (?:runs|tests),.*\ [1-9]\d*\ (?:failures|errors)\b | Build\ FAILED
     | \*\*\ \w+\ FAILED | [\w./-]+:\d+(?::\d+)?:\ (?:fatal\ )?error:
-    | \s*[1-9]\d*\ failing\b | \s*[1-9]\d*\ fail$ | \d+\ tests?\ failed
+    | \s*[1-9]\d*\ failing\b | \s*[1-9]\d*\ fail$ | [1-9]\d*\ tests?\ failed
     | \d+\ examples?,\ [1-9]\d*\ failures? | BUILD\ FAIL | >\ Task\ .*\ FAILED
     | Found\ [1-9]\d*\ errors?\b | Failed\ tests?: | error\ TS\d+ | no\ tests\ ran\ in[ ]
     | \s*[✖✘\u00d7]\ [1-9]\d*\ (?:problems?\ \([1-9]\d*\ errors?|errors?\b)

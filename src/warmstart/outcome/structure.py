@@ -123,9 +123,16 @@ def json_answer(case: Case) -> Outcome | None:
         if refusal is not None:
             return case.end(refusal.status, refusal.name, _STRUCTURAL, reason=refusal.reason)
         return case.hear(_complaint_in(data)).fail("json_error", _STRUCTURAL)
-    if "error" in data or data.get("success") is True or data.get("ok") is True:
+    if _says_success(case, data):
         return case.end(Status.OK, "json_success", _STRUCTURAL)
     return None
+
+
+def _says_success(case: Case, data: dict[str, Any]) -> bool:
+    """A program that ran says so by its status; elsewhere the word may be part of the content."""
+    if "error" in data or data.get("success") is True or data.get("ok") is True:
+        return True
+    return case.kind is ToolKind.CODE and data.get("status") == "success"
 
 
 def says_nothing(text: str) -> bool:

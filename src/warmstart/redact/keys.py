@@ -137,14 +137,18 @@ def _find_blocks(text: str) -> Iterator[tuple[int, int, str]]:
         done = ends[index] if closed else _end_of_body(text, start)
         if done - start > MIN_RUN and not is_example(text[start:done][:200]):
             yield begin.start(), done, "private_key"
+    yield from _find_headless(text, done)
+    for match in _PUTTY.finditer(text):
+        yield (*match.span(1), "private_key")
+
+
+def _find_headless(text: str, done: int) -> Iterator[tuple[int, int, str]]:
+    """Blocks whose beginning was cut off: what is left of the body stands right before the end."""
     for end in _PEM_END.finditer(text):
         if end.start() >= done:
-            # Its beginning was cut off: what is left of the body stands right before it.
             start = _start_of_body(text, end.start())
             if end.start() - start > MIN_RUN:
                 yield start, end.end(), "private_key"
-    for match in _PUTTY.finditer(text):
-        yield (*match.span(1), "private_key")
 
 
 def _start_of_body(text: str, end: int) -> int:

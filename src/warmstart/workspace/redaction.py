@@ -46,7 +46,7 @@ def open_redactor(
 
 def redact_texts(value: Any, redactor: Redactor) -> Any:
     """The same records with every text in them redacted, keys too; for what is shown to others."""
-    if isinstance(value, Enum) or value is None or isinstance(value, bool | int | float):
+    if isinstance(value, Enum):
         return value
     if isinstance(value, str):
         return redactor.text(value)
@@ -55,10 +55,12 @@ def redact_texts(value: Any, redactor: Redactor) -> Any:
     if isinstance(value, tuple | list):
         parts = [redact_texts(inner, redactor) for inner in value]
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
-    if is_dataclass(value) and not isinstance(value, type):
-        names = [field.name for field in fields(value) if field.init]
-        return replace(value, **{n: redact_texts(getattr(value, n), redactor) for n in names})
-    return value
+    return _redact_record(value, redactor) if is_dataclass(value) else value
+
+
+def _redact_record(value: Any, redactor: Redactor) -> Any:
+    names = [field.name for field in fields(value) if field.init]
+    return replace(value, **{name: redact_texts(getattr(value, name), redactor) for name in names})
 
 
 def _redact_mapping(value: Mapping[Any, Any], redactor: Redactor) -> dict[Any, Any]:
