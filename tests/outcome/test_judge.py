@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from support.calls import judged
-from warmstart.model import Certainty, Status
+from warmstart.model import Certainty, Request, Result, Status
+from warmstart.outcome import judge
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
