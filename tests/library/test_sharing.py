@@ -18,12 +18,20 @@ from warmstart.library import Library
 from warmstart.library.guard import find_flags, redact_for_others, redact_from_others
 from warmstart.model.facts import Marker, MarkerKind
 from warmstart.model.template import Example, Template, TemplateState
+from warmstart.redact import Redactor
 from warmstart.template import TemplateError, canonical_json, template_id
 from warmstart.template.diff import ChangeKind
+from warmstart.workspace import Workspace
+from warmstart.workspace.redaction import open_redactor
 
 DRAFT, QUARANTINED = TemplateState.DRAFT, TemplateState.QUARANTINED
 ONE = make_template()
 TOKEN = "ghp_" + "a8Fk2LmQ9xR4tYv7Zc1Bn6Wd3Es5Gh0Jp2Ku"
+
+
+def own() -> Redactor:
+    """What knows the user who runs this."""
+    return open_redactor(Workspace.open(), pii=True)
 
 
 @pytest.fixture
@@ -35,7 +43,7 @@ def other(tmp_path: Path) -> Library:
 @pytest.fixture
 def shared(library: Library, tmp_path: Path) -> Path:
     library.save(ONE, state=DRAFT)
-    return library.export("py-tests", tmp_path / "shared.json").path
+    return library.export("py-tests", tmp_path / "shared.json", own()).path
 
 
 def test_an_export_is_imported_elsewhere_with_the_same_id(other: Library, shared: Path) -> None:
@@ -46,15 +54,15 @@ def test_an_export_is_imported_elsewhere_with_the_same_id(other: Library, shared
 
 
 def test_an_export_is_the_same_bytes_every_time(library: Library, shared: Path) -> None:
-    again = library.export("py-tests", shared.with_name("again.json"))
+    again = library.export("py-tests", shared.with_name("again.json"), own())
     assert again.path.read_bytes() == shared.read_bytes()
 
 
 def test_an_export_replaces_no_file_and_needs_a_folder(library: Library, shared: Path) -> None:
     with pytest.raises(UsageError, match="exists already"):
-        library.export("py-tests", shared)
+        library.export("py-tests", shared, own())
     with pytest.raises(UsageError, match="no such folder"):
-        library.export("py-tests", shared.parent / "none" / "x.json")
+        library.export("py-tests", shared.parent / "none" / "x.json", own())
 
 
 def test_redaction_runs_again_at_export(
@@ -65,7 +73,7 @@ def test_redaction_runs_again_at_export(
         tool="t", arguments={"cmd": f"push {TOKEN}"}, result="with correct-horse-battery"
     )
     library.save(replace(ONE, examples=(leak,)), state=DRAFT)
-    report = library.export("py-tests", tmp_path / "x.json")
+    report = library.export("py-tests", tmp_path / "x.json", own())
     text = report.path.read_text()
     assert TOKEN not in text
     assert "correct-horse" not in text
@@ -160,7 +168,7 @@ def test_flags_name_their_place() -> None:
 
 
 def test_redaction_changes_nothing_that_is_clean() -> None:
-    assert redact_for_others(ONE).template == ONE
+    assert redact_for_others(ONE, own()).template == ONE
     assert redact_from_others(ONE).template == ONE
 
 
@@ -186,7 +194,7 @@ def test_a_signature_says_who_made_it(
     library: Library, other: Library, key: Path, tmp_path: Path
 ) -> None:
     library.save(ONE, state=DRAFT)
-    report = library.export("py-tests", tmp_path / "signed.json", sign_key=key)
+    report = library.export("py-tests", tmp_path / "signed.json", own(), sign_key=key)
     assert report.signature == tmp_path / "signed.json.sig"
     assert other.import_file(report.path).signature.state == "unknown"
     trust(other, key)
@@ -199,7 +207,7 @@ def test_a_signature_of_another_file_is_refused(
 ) -> None:
     library.save(ONE, state=DRAFT)
     trust(other, key)
-    report = library.export("py-tests", tmp_path / "signed.json", sign_key=key)
+    report = library.export("py-tests", tmp_path / "signed.json", own(), sign_key=key)
     report.path.write_bytes(canonical_json(replace(ONE, description="changed")))
     with pytest.raises(TemplateError, match="not of this file"):
         other.import_file(report.path)
@@ -213,7 +221,7 @@ def test_a_key_that_cannot_sign_is_an_error(library: Library, tmp_path: Path, ke
     library.save(ONE, state=DRAFT)
     (tmp_path / "nokey").write_text("no key")
     with pytest.raises(TemplateError, match="could not be signed"):
-        library.export("py-tests", tmp_path / "x.json", sign_key=tmp_path / "nokey")
+        library.export("py-tests", tmp_path / "x.json", own(), sign_key=tmp_path / "nokey")
     assert not (tmp_path / "x.json").exists()
 
 

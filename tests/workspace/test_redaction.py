@@ -61,3 +61,13 @@ def test_the_redactor_knows_its_user(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("SHOP_TOKEN", V)
     redactor = open_redactor(Workspace(tmp_path), pii=True, folder=tmp_path)
     assert redactor.text(f"{home}/x zoe77 {V}") == "<HOME>/x <USER:1> <SECRET:env:1>"
+
+
+def test_a_password_of_plain_words_is_known_by_the_name_of_its_variable() -> None:
+    environ = {
+        "SERVICE_PASSWORD": "correct-horse-battery",
+        "PASSWORD_FILE": "/run/secrets/password",
+        "AUTH_TOKEN_MODE": "disabled",
+        "EDITOR_MODE": "vim-with-plugins",
+    }
+    assert list_own_secrets(environ) == ["correct-horse-battery"]

@@ -7,9 +7,7 @@ says it had when it was built.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from warmstart.library.model import Stored
@@ -31,32 +29,19 @@ class Checked(NamedTuple):
     """What was found that had not been taken out before."""
 
 
-def redact_for_others(template: Template, redactor: Redactor | None = None) -> Checked:
-    """The template as it may leave: without anything of this user, machine or environment.
-
-    ``redactor`` may know more of the user than the environment tells, ``.env`` files say.
+def redact_for_others(template: Template, redactor: Redactor) -> Checked:
+    """The template as it may leave: without anything that ``redactor`` knows of this user.
 
     Raises:
         RedactionError: redaction cannot run.
         TemplateError: the template's own name holds something that must go.
     """
-    import socket  # noqa: PLC0415 - as below
-
-    from warmstart.redact import Redactor  # noqa: PLC0415 - its tables are not for every command
-
-    redactor = redactor or Redactor(
-        list(_secrets()),
-        pii=True,
-        users=_user_names(),
-        hosts=[socket.gethostname()],
-        homes=[str(Path.home())],
-    )
     return _redact(template, redactor)
 
 
 def redact_from_others(template: Template) -> Checked:
     """The template as it may come in; the same on every machine, so that its id is too."""
-    from warmstart.redact import Redactor  # noqa: PLC0415 - as above
+    from warmstart.redact import Redactor  # noqa: PLC0415 - its tables are not for every command
 
     return _redact(template, Redactor(pii=True))
 
@@ -119,20 +104,3 @@ class _Cleaner:
         if isinstance(value, list | tuple):
             return [self._strip_value(inner) for inner in value]
         return value
-
-
-def _secrets() -> Iterator[str]:
-    from warmstart.redact.pairs import classify_name  # noqa: PLC0415 - as above
-
-    for name, value in os.environ.items():
-        if classify_name(name) is not None:
-            yield value
-
-
-def _user_names() -> list[str]:
-    import getpass  # noqa: PLC0415 - as above
-
-    try:
-        return [getpass.getuser()]
-    except (OSError, KeyError):
-        return []

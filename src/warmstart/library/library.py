@@ -192,15 +192,15 @@ class Library(Shelf):
         self,
         name: str,
         path: Path,
+        redactor: Redactor,
         *,
         version: int | None = None,
         sign_key: Path | None = None,
-        redactor: Redactor | None = None,
     ) -> ExportReport:
         """Write a template as one file for others, redacted once more."""
         from warmstart.library.sharing import export_template  # noqa: PLC0415 - not for every command
 
-        return export_template(self.get(name, version), path, sign_key, redactor)
+        return export_template(self.get(name, version), path, redactor, sign_key)
 
     def import_file(self, path: Path) -> ImportReport:
         """Take in a file from elsewhere; it is quarantined whatever it says."""

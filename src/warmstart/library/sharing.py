@@ -49,7 +49,7 @@ class Incoming(NamedTuple):
 
 
 def export_template(
-    stored: Stored, path: Path, sign_key: Path | None = None, redactor: Redactor | None = None
+    stored: Stored, path: Path, redactor: Redactor, sign_key: Path | None = None
 ) -> ExportReport:
     """Write a template for others; ``path`` must not exist.
 

@@ -28,6 +28,8 @@ MIN_RANDOM_LENGTH = 20
 MAX_ENV_FILE_BYTES = 262_144
 MAX_PARENTS = 8
 _ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][\w.]*)\s*=\s*(.*?)\s*$")
+_WORD_OR_PATH = re.compile(r"^(?:[A-Za-z]+|[\d.,:-]+|~?\.{0,2}/.*|[A-Za-z]:[\\/].*)$")
+"""What a variable with a telling name may hold and still be no secret: a word, a number, a path."""
 _COMMON = re.compile(
     r"^(?:[A-Za-z]+|[\d.,:-]+|true|false|[A-Za-z]+([-_][A-Za-z]+)*|~?\.{0,2}/.*|[A-Za-z]:[\\/].*)$"
 )
@@ -88,10 +90,15 @@ def _choose(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
         password = _password_of_address(value)
         if password:
             yield password
-        elif not _COMMON.match(value) and "://" not in value and not is_example(value):
-            told = classify_name(name) is not None
-            if (told and " " not in value) or is_random(value, least=MIN_RANDOM_LENGTH):
-                yield value
+        elif "://" not in value and not is_example(value) and _is_own_secret(name, value):
+            yield value
+
+
+def _is_own_secret(name: str, value: str) -> bool:
+    """By its name, also a phrase of plain words; without one, only what looks random."""
+    if classify_name(name) is not None:
+        return not _WORD_OR_PATH.match(value) and " " not in value
+    return not _COMMON.match(value) and is_random(value, least=MIN_RANDOM_LENGTH)
 
 
 def _password_of_address(value: str) -> str:

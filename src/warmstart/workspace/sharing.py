@@ -34,7 +34,7 @@ def export_template(
     """
     name, version = parse_spec(spec)
     redactor = open_redactor(workspace, pii=True)
-    return library.export(name, path, version=version, sign_key=sign_key, redactor=redactor)
+    return library.export(name, path, redactor, version=version, sign_key=sign_key)
 
 
 def list_dataset(
