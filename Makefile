@@ -74,6 +74,7 @@ docs: $(VENV)/.dev
 # its own. Nothing else here needs either.
 MODEL ?= qwen2.5-coder-0.5b
 THREADS ?= 2
+TRIALS ?= 2
 
 .venv-model/.ready:
 	$(PYTHON) -m venv .venv-model
@@ -84,7 +85,7 @@ model: .venv-model/.ready
 	.venv-model/bin/python scripts/get_model.py $(MODEL) .models
 
 experiment: $(VENV)/.base
-	$(BIN)/python scripts/run_example_experiment.py --threads $(THREADS)
+	$(BIN)/python scripts/run_example_experiment.py --threads $(THREADS) --trials $(TRIALS)
 
 clean:
 	rm -rf $(VENV) .venv-model .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage* dist

@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("--page", type=Path, default=PAGE, help="the page to write")
     parser.add_argument("--threads", type=int, default=2, help="of the model's server")
     parser.add_argument("--port", type=int, default=PORT)
-    parser.add_argument("--trials", type=int, default=1, help="of a test task in each arm")
+    parser.add_argument("--trials", type=int, default=2, help="of a test task in each arm")
     parser.add_argument("--fresh", action="store_true", help="forget an earlier run")
     parser.add_argument("--page-only", action="store_true", help="write the page again")
     options = parser.parse_args()
