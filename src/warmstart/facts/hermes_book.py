@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,13 +18,14 @@ from typing import Any, NamedTuple
 import orjson
 
 from warmstart.facts.hermes_lane import Unusual, odd_test
+from warmstart.model import Parent
 from warmstart.sources.readers.hermes import READ, find_parent
 from warmstart.sources.sqlite import list_columns
 
 COUNTERS = ("message_count", "tool_call_count", "rewind_count", "last_message_at")
 """Columns that change with a session's messages."""
 COLUMNS = (*READ, *COUNTERS)
-PARENT = READ.index("parent_session_id")
+_PARENT = "parent_session_id"
 MEASURE_SECONDS = 3600.0
 RACY_SECONDS = 2.0
 """A file changed this shortly before it was looked at may change again without showing it."""
@@ -42,6 +43,35 @@ class Extent(NamedTuple):
 
 
 @dataclass(slots=True)
+class SessionRows:
+    """The table of sessions: the columns it has of those that matter, and each session's values."""
+
+    columns: list[str] = field(default_factory=list)
+    values: dict[SessionKey, list[Any]] = field(default_factory=dict)
+
+    def get(self, key: SessionKey) -> dict[str, Any]:
+        """A session's row by name, None where its table has no such column; empty if unknown."""
+        values = self.values.get(key)
+        if values is None:
+            return {}
+        return dict.fromkeys(COLUMNS) | dict(zip(self.columns, values, strict=True))
+
+    def column(self, name: str) -> dict[SessionKey, Any]:
+        """One value of every session; nothing where there is no such column."""
+        if name not in self.columns:
+            return {}
+        place = self.columns.index(name)
+        return {key: values[place] for key, values in self.values.items()}
+
+    def differ(self, other: SessionRows) -> set[SessionKey]:
+        """Sessions whose rows another look gave otherwise, or did not give."""
+        if self.columns != other.columns:
+            return set(self.values)
+        known = other.values
+        return {key for key, values in self.values.items() if known.get(key) != values}
+
+
+@dataclass(slots=True)
 class Book:
     """The state of a database at one moment."""
 
@@ -50,26 +80,23 @@ class Book:
     top: int = 0
     """The highest message id."""
     count: int = 0
-    rows: dict[SessionKey, list[Any]] = field(default_factory=dict)
-    """Each session's own row."""
+    rows: SessionRows = field(default_factory=SessionRows)
     extents: dict[SessionKey, Extent] = field(default_factory=dict)
 
     def encode(self) -> bytes:
         """As stored."""
-        return orjson.dumps(
-            [self.stamp, self.measured_at, self.top, self.count, self.rows, self.extents],
-            default=repr,
-            option=orjson.OPT_NON_STR_KEYS,
-        )
+        rows = self.rows
+        state = [self.stamp, self.measured_at, self.top, self.count, rows.columns, rows.values]
+        return orjson.dumps([*state, self.extents], default=repr, option=orjson.OPT_NON_STR_KEYS)
 
     @classmethod
     def decode(cls, data: bytes | None) -> Book:
         """From what was stored; an empty one where that cannot be read."""
         try:
-            stamp, measured_at, top, count, rows, extents = orjson.loads(data or b"")
+            stamp, measured_at, top, count, columns, values, extents = orjson.loads(data or b"")
         except ValueError:
             return cls()
-        return cls(stamp, measured_at, top, count, rows, extents)
+        return cls(stamp, measured_at, top, count, SessionRows(columns, values), extents)
 
 
 class Changes(NamedTuple):
@@ -109,16 +136,16 @@ def find_changes(connection: sqlite3.Connection, old: Book, stamp: str) -> tuple
     Raises:
         Unusual: its sessions have ids that are no text.
     """
-    rows = _read_rows(connection)
+    rows = read_session_table(connection)
     top, count = _measure_all(connection)
     new = Book(stamp, old.measured_at, top, count, rows, dict(old.extents))
     if not old.stamp:
         new.measured_at = time.time()
-        return new, Changes(sorted(rows), [])
+        return new, Changes(sorted(rows.values), [])
     grown = _count_new(connection, old.top) if top > old.top else {}
-    changed = {key for key, row in rows.items() if old.rows.get(key) != row}
+    changed = rows.differ(old.rows)
     changed.update(grown)
-    lost = [key for key in old.rows if key not in rows]
+    lost = old.rows.values.keys() - rows.values.keys()
     is_smaller = count - sum(grown.values()) != old.count or top < old.top
     was_edited = _was_written(stamp, old.stamp) and not changed and not lost
     if is_smaller or was_edited or time.time() - old.measured_at > MEASURE_SECONDS:
@@ -133,10 +160,9 @@ def _was_written(stamp: str, old: str) -> bool:
 
 def _settle(connection: sqlite3.Connection, book: Book, changed: set[SessionKey]) -> Changes:
     """What is gone for good, and what else changes with the rest."""
-    rows = book.rows
-    absent = [key for key in book.extents if key not in rows]
-    gone = [key for key in absent if not _has_rows(connection, key)]
-    heirs = _heirs_of(changed.union(gone), rows)
+    absent = book.extents.keys() - book.rows.values.keys()
+    gone = [key for key in sorted(absent) if not _has_rows(connection, key)]
+    heirs = _heirs_of(changed.union(gone), book.rows)
     return Changes(sorted((changed | heirs).difference(gone)), gone)
 
 
@@ -145,26 +171,32 @@ def _has_rows(connection: sqlite3.Connection, key: SessionKey) -> bool:
     return found.fetchone() is not None
 
 
-def find_orphans(
-    connection: sqlite3.Connection, rows: Mapping[SessionKey, list[Any]]
-) -> list[SessionKey]:
+def find_orphans(connection: sqlite3.Connection, rows: SessionRows) -> list[SessionKey]:
     """Sessions of which only messages are left."""
     found = connection.execute("SELECT DISTINCT session_id FROM messages")
-    return sorted(str(row[0]) for row in found if row[0] and str(row[0]) not in rows)
+    return sorted(str(row[0]) for row in found if row[0] and str(row[0]) not in rows.values)
 
 
-def _read_rows(connection: sqlite3.Connection) -> dict[SessionKey, list[Any]]:
+def read_session_table(connection: sqlite3.Connection) -> SessionRows:
+    """Every session's own row.
+
+    Raises:
+        Unusual: one has an id that is no text.
+    """
     have = list_columns(connection, "sessions")
-    columns = ", ".join(name if name in have else f"NULL AS {name}" for name in COLUMNS)
-    prompt = "typeof(system_prompt) = 'text' AND system_prompt <> '' AS system_prompt"
-    if "system_prompt" in have:
-        columns = columns.replace("system_prompt", prompt, 1)
-    rows: dict[SessionKey, list[Any]] = {}
-    for row in connection.execute(f"SELECT {columns} FROM sessions"):
-        if row[0].__class__ is not str or not row[0]:
-            raise Unusual
-        rows[row[0]] = list(row)
-    return rows
+    columns = [name for name in COLUMNS if name in have]
+    query = f"SELECT {', '.join(map(_as_expression, columns))} FROM sessions"
+    values = {row[0]: row for row in map(list, connection.execute(query))}
+    if not all(key.__class__ is str and key for key in values):
+        raise Unusual
+    return SessionRows(columns, values)
+
+
+def _as_expression(column: str) -> str:
+    """Of a prompt, which may be long, only whether there is one."""
+    if column == "system_prompt":
+        return "typeof(system_prompt) = 'text' AND system_prompt <> ''"
+    return column
 
 
 def _measure_all(connection: sqlite3.Connection) -> tuple[int, int]:
@@ -174,8 +206,9 @@ def _measure_all(connection: sqlite3.Connection) -> tuple[int, int]:
 
 
 def _count_new(connection: sqlite3.Connection, top: int) -> dict[SessionKey, int]:
+    # The sign keeps SQLite from going through an index of all messages to group a few.
     rows = connection.execute(
-        "SELECT session_id, count(*) FROM messages WHERE id > ? GROUP BY session_id", (top,)
+        "SELECT session_id, count(*) FROM messages WHERE id > ? GROUP BY +session_id", (top,)
     )
     return {str(row[0]): row[1] for row in rows}
 
@@ -204,25 +237,19 @@ def _compare_extents(connection: sqlite3.Connection, book: Book) -> set[SessionK
     known = book.extents
     return {
         key
-        for key in now.keys() | (known.keys() & book.rows.keys())
+        for key in now.keys() | (known.keys() & book.rows.values.keys())
         if tuple(known.get(key, ())) != tuple(now.get(key, empty))
     }
 
 
-def _heirs_of(changed: set[SessionKey], rows: Mapping[SessionKey, list[Any]]) -> set[SessionKey]:
+def _heirs_of(changed: set[SessionKey], rows: SessionRows) -> set[SessionKey]:
     """Sessions whose parent changed: how it ended and what it held decides what is a copy."""
     if not changed:
         return set()
-    return {key for key, row in rows.items() if row[PARENT] in changed}
+    return {key for key, parent in rows.column(_PARENT).items() if parent in changed}
 
 
-def parent_of(key: SessionKey, rows: Mapping[SessionKey, list[Any]]) -> Any:
+def parent_of(row: dict[str, Any], rows: SessionRows) -> tuple[Parent | None, dict[str, Any]]:
     """The parent of a session and the parent's row."""
-    row = as_row(rows.get(key))
-    parent_row = as_row(rows.get(row.get("parent_session_id") or ""))
+    parent_row = rows.get(row[_PARENT] or "")
     return find_parent(row, parent_row), parent_row
-
-
-def as_row(values: list[Any] | None) -> dict[str, Any]:
-    """A session's row by name; empty where there is none."""
-    return dict(zip(COLUMNS, values, strict=True)) if values else {}

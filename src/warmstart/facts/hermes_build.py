@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 from warmstart.errors import SourceError
 from warmstart.facts.asking import Tool
 from warmstart.facts.derive import derive_facts
-from warmstart.facts.hermes_book import Extent, SessionKey, as_row, measure_sessions, parent_of
+from warmstart.facts.hermes_book import Extent, SessionKey, SessionRows, measure_sessions, parent_of
 from warmstart.facts.hermes_lane import OutOfOrder, Unusual, Walk, plain_rows_query, read_times
 from warmstart.facts.packing import Packed, pack_columns, pack_facts
 from warmstart.facts.skips import Skips, note_skips
@@ -40,7 +40,7 @@ class Built(NamedTuple):
 class Builder:
     """Builds sessions of one database; holds its connections while open."""
 
-    def __init__(self, path: Path, reader: str, rows: Mapping[SessionKey, list[Any]]) -> None:
+    def __init__(self, path: Path, reader: str, rows: SessionRows) -> None:
         self._path = path
         self._reader: Reader = get_reader(reader)
         self._rows = rows
@@ -66,11 +66,11 @@ class Builder:
                 yield self._read(key)
 
     def _build_plain(self, key: SessionKey) -> Built:
-        row = as_row(self._rows.get(key))
+        row = self._rows.get(key)
         if not row:
             raise Unusual
         fields = session_fields(row)
-        parent, parent_row = parent_of(key, self._rows)
+        parent, parent_row = parent_of(row, self._rows)
         offset = int(bool(row["system_prompt"]))
         walk = self._walk(key, offset)
         is_heir = parent is not None and parent.link in HEIRS and bool(parent_row)

@@ -12,7 +12,6 @@ from typing import Any
 import orjson
 
 from warmstart.facts.hermes_book import (
-    COLUMNS,
     Book,
     SessionKey,
     find_changes,
@@ -31,7 +30,6 @@ READERS = frozenset({"hermes", "live_store"})
 POOL_MESSAGES = 20_000
 BATCH = 256
 _IDENTITY = "place = ? AND reader = ? AND path = ? AND key = ?"
-_COUNT = COLUMNS.index("message_count")
 Progress = Callable[[int, int], None]
 
 
@@ -107,7 +105,7 @@ class _Job:
         """Remember the state; of an interrupted run, only what is done."""
         if not self.is_complete:
             rows = self._book.rows
-            self._book.rows = {key: row for key, row in rows.items() if key in self._done}
+            rows.values = {key: row for key, row in rows.values.items() if key in self._done}
             self._book.count = -1
         stamp = self._book.stamp if self.is_complete else ""
         state = self._book.encode()
@@ -142,9 +140,10 @@ def _build(source: Source, book: Book, keys: Sequence[SessionKey]) -> Iterator[B
         with Builder(source.path, source.reader, book.rows) as builder:
             yield from builder.build(share)
 
+    counts = book.rows.column("message_count")
+
     def weigh(key: SessionKey) -> int:
-        row = book.rows.get(key)
-        return 1 + _as_count(row[_COUNT] if row else None)
+        return 1 + _as_count(counts.get(key))
 
     weight = sum(map(weigh, keys))
     if weight >= POOL_MESSAGES and len(keys) > 1 and can_fork():
