@@ -21,7 +21,7 @@ from warmstart.facts.hermes_book import (
 )
 from warmstart.facts.hermes_build import Builder, Built, open_plainly
 from warmstart.facts.index import transaction
-from warmstart.facts.pool import can_fork, run_shares, split_evenly
+from warmstart.facts.pool import can_fork, run_shares, split_evenly, without_collector
 from warmstart.facts.skips import Skips
 from warmstart.facts.writing import Source, ensure_unit, write_sessions, write_state
 
@@ -149,7 +149,8 @@ def _build(source: Source, book: Book, keys: Sequence[SessionKey]) -> Iterator[B
     if weight >= POOL_MESSAGES and len(keys) > 1 and can_fork():
         yield from run_shares(work, split_evenly(keys, weigh))
     elif keys:
-        yield from work(keys)
+        with without_collector():
+            yield from work(keys)
 
 
 def _as_count(value: Any) -> int:

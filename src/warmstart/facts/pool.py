@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar, cast
 
@@ -86,17 +87,29 @@ def _receive(ends: list[Connection]) -> Iterator[Any]:
                 yield from batch
 
 
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """What is built here holds no cycles, and looking for them costs a tenth."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
 def _serve(
     work: Callable[[Sequence[_Item]], Iterable[_Done]], share: Sequence[_Item], sender: Connection
 ) -> None:
-    gc.disable()  # what is built holds no cycles, and looking for them costs a tenth
     batch: list[_Done] = []
     try:
-        for done in work(share):
-            batch.append(done)
-            if len(batch) >= BATCH:
-                sender.send(batch)
-                batch = []
+        with without_collector():
+            for done in work(share):
+                batch.append(done)
+                if len(batch) >= BATCH:
+                    sender.send(batch)
+                    batch = []
         sender.send(batch)
         sender.send(None)
     except (KeyboardInterrupt, BrokenPipeError):
