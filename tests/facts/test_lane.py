@@ -21,7 +21,7 @@ from support.hermes_db import (
     user,
 )
 from warmstart.facts.derive import derive_facts
-from warmstart.facts.hermes_book import Book, find_changes
+from warmstart.facts.hermes_book import read_session_table
 from warmstart.facts.hermes_build import Builder
 from warmstart.facts.hermes_lane import Unusual, Walk, plain_rows_query
 from warmstart.facts.packing import SessionRow, unpack_facts
@@ -35,11 +35,11 @@ OK = '{"output": "a", "exit_code": 0, "error": null}'
 
 def build(path: Path, reader: str = "hermes") -> tuple[dict[str, SessionFacts], ReadLog]:
     with closing(sqlite3.connect(path)) as connection:
-        book, changes = find_changes(connection, Book(), "stamp")
+        rows = read_session_table(connection)
     log = ReadLog()
     found = {}
-    with Builder(path, reader, book.rows) as builder:
-        for built in builder.build(changes.changed):
+    with Builder(path, reader, rows) as builder:
+        for built in builder.build(sorted(rows.values)):
             tell_skips(built.skips, log)
             assert built.row is not None
             facts = unpack_facts(SessionRow._make(built.row[2:-1]), built.row.calls)

@@ -9,11 +9,15 @@ place, and then every session's extent is measured again; so it is once an hour 
 from __future__ import annotations
 
 import sqlite3
+import struct
 import time
-from collections.abc import Iterable
+from array import array
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import orjson
 
@@ -29,6 +33,7 @@ _PARENT = "parent_session_id"
 MEASURE_SECONDS = 3600.0
 RACY_SECONDS = 2.0
 """A file changed this shortly before it was looked at may change again without showing it."""
+_LENGTH = struct.Struct("<I")
 
 SessionKey = str
 
@@ -42,12 +47,14 @@ class Extent(NamedTuple):
     odd: int
 
 
-@dataclass(slots=True)
 class SessionRows:
     """The table of sessions: the columns it has of those that matter, and each session's values."""
 
-    columns: list[str] = field(default_factory=list)
-    values: dict[SessionKey, list[Any]] = field(default_factory=dict)
+    __slots__ = ("columns", "values")
+
+    def __init__(self, columns: Sequence[str], values: dict[SessionKey, tuple[Any, ...]]) -> None:
+        self.columns = columns
+        self.values = values
 
     def get(self, key: SessionKey) -> dict[str, Any]:
         """A session's row by name, None where its table has no such column; empty if unknown."""
@@ -63,12 +70,13 @@ class SessionRows:
         place = self.columns.index(name)
         return {key: values[place] for key, values in self.values.items()}
 
-    def differ(self, other: SessionRows) -> set[SessionKey]:
-        """Sessions whose rows another look gave otherwise, or did not give."""
-        if self.columns != other.columns:
-            return set(self.values)
-        known = other.values
-        return {key for key, values in self.values.items() if known.get(key) != values}
+    def hash(self) -> dict[SessionKey, int]:
+        """A number of every row, by which a change is noticed."""
+        start = crc32(orjson.dumps(self.columns))
+        return {
+            key: crc32(orjson.dumps(values, default=repr), start)
+            for key, values in self.values.items()
+        }
 
 
 @dataclass(slots=True)
@@ -80,23 +88,40 @@ class Book:
     top: int = 0
     """The highest message id."""
     count: int = 0
-    rows: SessionRows = field(default_factory=SessionRows)
+    hashes: dict[SessionKey, int] = field(default_factory=dict)
+    """Of each session's own row."""
     extents: dict[SessionKey, Extent] = field(default_factory=dict)
 
     def encode(self) -> bytes:
         """As stored."""
-        rows = self.rows
-        state = [self.stamp, self.measured_at, self.top, self.count, rows.columns, rows.values]
-        return orjson.dumps([*state, self.extents], default=repr, option=orjson.OPT_NON_STR_KEYS)
+        sizes: array[int] = array("q", chain.from_iterable(self.extents.values()))
+        hashes = array("q", self.hashes.values())
+        names = [list(self.hashes), list(self.extents)]
+        head = orjson.dumps([self.stamp, self.measured_at, self.top, self.count, *names])
+        return b"".join((_LENGTH.pack(len(head)), head, hashes.tobytes(), sizes.tobytes()))
 
     @classmethod
     def decode(cls, data: bytes | None) -> Book:
         """From what was stored; an empty one where that cannot be read."""
         try:
-            stamp, measured_at, top, count, columns, values, extents = orjson.loads(data or b"")
-        except ValueError:
+            (size,) = _LENGTH.unpack_from(data or b"")
+            start = _LENGTH.size + size
+            stamp, measured_at, top, count, hashed, measured = orjson.loads(
+                memoryview(data or b"")[_LENGTH.size : start]
+            )
+            numbers: array[int] = array("q", (data or b"")[start:])
+            sizes = iter(numbers[len(hashed) :])
+            extents = map(Extent, sizes, sizes, sizes, sizes)
+            return cls(
+                stamp,
+                measured_at,
+                top,
+                count,
+                dict(zip(hashed, numbers[: len(hashed)], strict=True)),
+                dict(zip(measured, extents, strict=True)),
+            )
+        except (ValueError, struct.error):
             return cls()
-        return cls(stamp, measured_at, top, count, SessionRows(columns, values), extents)
 
 
 class Changes(NamedTuple):
@@ -130,39 +155,40 @@ def is_unchanged(stamp: str, old: str) -> bool:
     return stamp == old and bool(stamp) and not stamp.startswith(RACY)
 
 
-def find_changes(connection: sqlite3.Connection, old: Book, stamp: str) -> tuple[Book, Changes]:
-    """The database's state now, and how it differs from an earlier one.
-
-    Raises:
-        Unusual: its sessions have ids that are no text.
-    """
-    rows = read_session_table(connection)
+def find_changes(
+    connection: sqlite3.Connection, rows: SessionRows, old: Book, stamp: str
+) -> tuple[Book, Changes]:
+    """The database's state now, its sessions' rows being these, and how it differs from before."""
     top, count = _measure_all(connection)
-    new = Book(stamp, old.measured_at, top, count, rows, dict(old.extents))
+    hashes = rows.hash()
+    new = Book(stamp, old.measured_at, top, count, hashes, dict(old.extents))
     if not old.stamp:
         new.measured_at = time.time()
-        return new, Changes(sorted(rows.values), [])
+        return new, Changes(sorted(hashes), [])
     grown = _count_new(connection, old.top) if top > old.top else {}
-    changed = rows.differ(old.rows)
+    known = old.hashes
+    changed = {key for key, number in hashes.items() if known.get(key) != number}
     changed.update(grown)
-    lost = old.rows.values.keys() - rows.values.keys()
+    lost = known.keys() - hashes.keys()
     is_smaller = count - sum(grown.values()) != old.count or top < old.top
     was_edited = _was_written(stamp, old.stamp) and not changed and not lost
     if is_smaller or was_edited or time.time() - old.measured_at > MEASURE_SECONDS:
         changed |= _compare_extents(connection, new)
         new.measured_at = time.time()
-    return new, _settle(connection, new, changed.union(lost))
+    return new, _settle(connection, new, rows, changed.union(lost))
 
 
 def _was_written(stamp: str, old: str) -> bool:
     return stamp.removeprefix(RACY) != old.removeprefix(RACY)
 
 
-def _settle(connection: sqlite3.Connection, book: Book, changed: set[SessionKey]) -> Changes:
+def _settle(
+    connection: sqlite3.Connection, book: Book, rows: SessionRows, changed: set[SessionKey]
+) -> Changes:
     """What is gone for good, and what else changes with the rest."""
-    absent = book.extents.keys() - book.rows.values.keys()
+    absent = book.extents.keys() - rows.values.keys()
     gone = [key for key in sorted(absent) if not _has_rows(connection, key)]
-    heirs = _heirs_of(changed.union(gone), book.rows)
+    heirs = _heirs_of(changed.union(gone), rows)
     return Changes(sorted((changed | heirs).difference(gone)), gone)
 
 
@@ -186,7 +212,7 @@ def read_session_table(connection: sqlite3.Connection) -> SessionRows:
     have = list_columns(connection, "sessions")
     columns = [name for name in COLUMNS if name in have]
     query = f"SELECT {', '.join(map(_as_expression, columns))} FROM sessions"
-    values = {row[0]: row for row in map(list, connection.execute(query))}
+    values = {row[0]: row for row in connection.execute(query)}
     if not all(key.__class__ is str and key for key in values):
         raise Unusual
     return SessionRows(columns, values)
@@ -237,8 +263,8 @@ def _compare_extents(connection: sqlite3.Connection, book: Book) -> set[SessionK
     known = book.extents
     return {
         key
-        for key in now.keys() | (known.keys() & book.rows.values.keys())
-        if tuple(known.get(key, ())) != tuple(now.get(key, empty))
+        for key in now.keys() | (known.keys() & book.hashes.keys())
+        if known.get(key) != now.get(key, empty)
     }
 
 

@@ -14,9 +14,11 @@ import orjson
 from warmstart.facts.hermes_book import (
     Book,
     SessionKey,
+    SessionRows,
     find_changes,
     find_orphans,
     is_unchanged,
+    read_session_table,
     stamp_database,
 )
 from warmstart.facts.hermes_build import Builder, Built, open_plainly
@@ -48,18 +50,19 @@ def refresh_database(
     unit, state, skips, position = _load_state(connection, place, source)
     with ExitStack() as stack:
         database = open_plainly(stack, source.path)
-        book, changes = find_changes(database, state, stamp)
+        rows = read_session_table(database)
+        book, changes = find_changes(database, rows, state, stamp)
         if unit is None or position != source.position:
             with transaction(connection):
                 unit = ensure_unit(connection, place, source)
-        job = _Job(connection, unit, book, skips)
+        job = _Job(connection, unit, book, changes.changed, skips)
         job.forget(changes.gone)
         is_first = not state.stamp
         try:
-            job.run(_build(source, book, changes.changed), len(changes.changed), progress)
+            job.run(_build(source, rows, changes.changed), len(changes.changed), progress)
             if is_first and sum(extent[0] for extent in book.extents.values()) != book.count:
-                orphans = find_orphans(database, book.rows)
-                job.run(_build(source, book, orphans), len(orphans), progress)
+                orphans = find_orphans(database, rows)
+                job.run(_build(source, rows, orphans), len(orphans), progress)
             job.is_complete = True
         finally:
             job.save()
@@ -69,12 +72,18 @@ class _Job:
     """One refresh: takes sessions as they are built and remembers what is done."""
 
     def __init__(
-        self, connection: sqlite3.Connection, unit: int, book: Book, skips: dict[str, Skips]
+        self,
+        connection: sqlite3.Connection,
+        unit: int,
+        book: Book,
+        changed: Iterable[SessionKey],
+        skips: dict[str, Skips],
     ) -> None:
         self._connection = connection
         self._unit = unit
         self._book = book
         self._skips = skips
+        self._changed = set(changed)
         self._done: set[SessionKey] = set()
         self.is_complete = False
 
@@ -102,10 +111,10 @@ class _Job:
                 progress(len(self._done), total)
 
     def save(self) -> None:
-        """Remember the state; of an interrupted run, only what is done."""
+        """Remember the state; of an interrupted run, without what it did not come to."""
         if not self.is_complete:
-            rows = self._book.rows
-            rows.values = {key: row for key, row in rows.values.items() if key in self._done}
+            for key in self._changed - self._done:
+                self._book.hashes.pop(key, None)
             self._book.count = -1
         stamp = self._book.stamp if self.is_complete else ""
         state = self._book.encode()
@@ -135,12 +144,12 @@ def _load_state(
     return row[0], Book.decode(row[1]), orjson.loads(row[2] or b"{}"), row[3]
 
 
-def _build(source: Source, book: Book, keys: Sequence[SessionKey]) -> Iterator[Built]:
+def _build(source: Source, rows: SessionRows, keys: Sequence[SessionKey]) -> Iterator[Built]:
     def work(share: Sequence[SessionKey]) -> Iterator[Built]:
-        with Builder(source.path, source.reader, book.rows) as builder:
+        with Builder(source.path, source.reader, rows) as builder:
             yield from builder.build(share)
 
-    counts = book.rows.column("message_count")
+    counts = rows.column("message_count")
 
     def weigh(key: SessionKey) -> int:
         return 1 + _as_count(counts.get(key))
