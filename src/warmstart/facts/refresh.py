@@ -14,9 +14,8 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from warmstart.facts.derive import derive_facts
-from warmstart.facts.packing import pack_facts
 from warmstart.facts.skips import note_skips
+from warmstart.facts.units import read_rows
 from warmstart.facts.writing import (
     Reading,
     Source,
@@ -25,7 +24,7 @@ from warmstart.facts.writing import (
     write_readings,
 )
 from warmstart.sources.log import ReadLog
-from warmstart.sources.scan import Found, read_unit
+from warmstart.sources.scan import Found
 
 FLUSH_SECONDS = 0.5
 FLUSH_SESSIONS = 500
@@ -172,11 +171,7 @@ class _Run:
         found = entry.found
         if found is None:
             return []
-        sessions = read_unit(found, log, alone=entry.alone)
-        rows = [
-            pack_facts(derive_facts(session), place=float(at))
-            for at, session in enumerate(sessions)
-        ]
+        rows = read_rows(found, log, alone=entry.alone)
         names = {name for key in before.union(log.asked) for name in sharers.get(key, ())} - {
             entry.identity
         }

@@ -12,6 +12,7 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
@@ -22,9 +23,12 @@ from warmstart.sources.log import ReadLog
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 MAX_DOCUMENT_BYTES = 1024 * 1024 * 1024
+BUFFER_BYTES = 1024 * 1024
+"""What lines are cut from: with Python's own 8 KiB, reading lines takes three times as long."""
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_NEWLINE = ord("\n")
 _NO_JSON = object()
 
 
@@ -36,14 +40,14 @@ class Line(NamedTuple):
 
 
 @contextmanager
-def open_bytes(path: Path) -> Iterator[IO[bytes]]:
+def open_bytes(path: Path, buffering: int = -1) -> Iterator[IO[bytes]]:
     """The uncompressed content of a file, opened read-only.
 
     Raises:
         SourceError: it cannot be opened, or its compressed stream is broken.
     """
     try:
-        with path.open("rb") as raw, _unpack(raw) as unpacked:
+        with path.open("rb", buffering) as raw, _unpack(raw) as unpacked:
             yield unpacked
     except (OSError, EOFError, zlib.error) as error:
         raise unreadable(path, error) from error
@@ -136,23 +140,23 @@ def read_lines(path: Path, log: ReadLog, start: int = 0) -> Iterator[tuple[int, 
     ``log.resume_at`` follows along, just behind the last complete line. A stream that breaks off
     (truncated gzip) ends the lines and is counted.
     """
-    log.resume_at = start
+    log.resume_at = position = start
     number = 0
     try:
-        with open_bytes(path) as file:
+        with open_bytes(path, BUFFER_BYTES) as file:
             file.seek(start)
-            while line := file.readline(MAX_LINE_BYTES):
+            for line in iter(partial(file.readline, MAX_LINE_BYTES), b""):
                 number += 1
-                complete = line.endswith(b"\n")
-                size = len(line)
-                if not complete and size >= MAX_LINE_BYTES:
-                    size += _pass_over_line(file)
+                position += len(line)
+                if line[-1] == _NEWLINE:
+                    log.resume_at = position
+                    yield number, line, True
+                elif len(line) < MAX_LINE_BYTES:
+                    yield number, line, False
+                else:
+                    position += _pass_over_line(file)
                     log.skip("line longer than 64 MiB", path, number)
-                    log.resume_at += size
-                    continue
-                if complete:
-                    log.resume_at += size
-                yield number, line, complete
+                    log.resume_at = position
     except SourceError:
         if number == 0:
             raise

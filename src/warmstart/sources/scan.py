@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from warmstart.errors import FormatError, NotFoundError, SourceError
 from warmstart.model import Session
@@ -18,6 +18,7 @@ SESSION_SUFFIXES = frozenset(
     {".jsonl", ".json", ".db", ".sqlite", ".sqlite3", ".eval", ".traj", ".gz", ".zst"}
 )
 IGNORED_FOLDERS = frozenset({".git", "node_modules", "__pycache__", ".venv"})
+Part = TypeVar("Part")
 
 
 class Found(NamedTuple):
@@ -60,14 +61,21 @@ def read_sessions(path: Path, log: ReadLog, format_name: str | None = None) -> I
 
 def read_unit(found: Found, log: ReadLog, *, alone: bool = False) -> Iterator[Session]:
     """The sessions of one unit; a unit that fails is counted, unless it is all there is."""
+    yield from carry_on(found.reader.read(found.unit, log), found.unit, log, alone=alone)
+
+
+def carry_on(
+    parts: Iterator[Part], unit: Unit, log: ReadLog, *, alone: bool = False
+) -> Iterator[Part]:
+    """Whatever is read out of a unit, up to where reading it fails; that is counted."""
     try:
-        yield from found.reader.read(found.unit, log)
+        yield from parts
     except SourceError as error:
         if alone:
             raise
-        log.skip(error.message.rpartition(": ")[2] or "unreadable", found.unit.path)
+        log.skip(error.message.rpartition(": ")[2] or "unreadable", unit.path)
     except Exception as error:  # noqa: BLE001 - one bad transcript among many must not end the scan
-        log.skip(f"reader failed ({type(error).__name__})", found.unit.path)
+        log.skip(f"reader failed ({type(error).__name__})", unit.path)
 
 
 def choose_reader(path: Path, forced: Reader | None) -> Reader | None:

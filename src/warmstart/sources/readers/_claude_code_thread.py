@@ -13,18 +13,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from warmstart.model import Compaction, Fate, Kind, Message, Request, Result, Role, Status, Tokens
-from warmstart.sources.fields import (
-    as_dict,
-    as_float,
-    as_id,
-    as_int,
-    as_text,
-    content_text,
-    parse_arguments,
-    parse_time,
-)
+from warmstart.model import Compaction, Fate, Kind, Role, Status
+from warmstart.sources.fields import as_dict, as_int, as_text, content_text
 from warmstart.sources.readers._claude_code_chain import Chain
+from warmstart.sources.readers._claude_code_draft import SHORT_ID, Draft
 
 SYNTHETIC_MODEL = "<synthetic>"
 """In place of a model where Claude Code itself wrote the answer: notes about API errors."""
@@ -38,78 +30,6 @@ HARNESS_MARKS = (
 """How user text begins that the harness wrote."""
 STOPPED = frozenset({"interrupted", "cancelled"})
 """Values of ``toolDenialKind`` that are no denial."""
-SHORT_ID = 16
-"""Ids shorter than this were made by a script, and unrelated files have the same ones."""
-
-
-class Draft:
-    """A message that may still grow, be taken back or turn out to be a copy."""
-
-    text = ""
-    requests: tuple[Request, ...] = ()
-    results: tuple[Result, ...] = ()
-    reasoning = ""
-    model: str | None = None
-    usage: Any = None
-    cost: Any = None
-    kind = Kind.TURN
-    fate = Fate.LIVE
-    turn = 0
-    forked = False
-    """The line itself says that it is a copy."""
-
-    def __init__(self, role: Role, data: dict[str, Any], uuid: str | None) -> None:
-        stamp = data.get("timestamp")
-        self.role = role
-        self.native_id = self.line = uuid
-        self.timestamp = parse_time(stamp)
-        self.session = data.get("sessionId")
-        """The session its line belongs to, be it this file's or the one it was copied from."""
-        self.key = uuid if uuid is None or len(uuid) >= SHORT_ID else f"{uuid} {stamp}"
-        """What another file would repeat it under; None for results, which follow their call."""
-        if "forkedFrom" in data:
-            self.forked = True
-            self.session = as_dict(data["forkedFrom"]).get("sessionId")
-
-    def absorb(self, content: Any) -> int:
-        """Add an answer's content; returns how many calls had no tool's name and were left out."""
-        if isinstance(content, str):
-            self.text = _join(self.text, content)
-            return 0
-        nameless = 0
-        for block in content if isinstance(content, list) else ():
-            if isinstance(block, dict):
-                nameless += not self._absorb_block(block)
-        return nameless
-
-    def _absorb_block(self, block: dict[str, Any]) -> bool:
-        kind = block.get("type")
-        if kind == "tool_use":
-            request = _read_request(block)
-            if request is None:
-                return False
-            self.requests += (request,)
-        elif kind == "text":
-            self.text = _join(self.text, as_text(block.get("text")) or "")
-        elif kind == "thinking":
-            self.reasoning = _join(self.reasoning, as_text(block.get("thinking")) or "")
-        return True
-
-    def finish(self) -> Message:
-        """The message as it stands now."""
-        return Message(
-            role=self.role,
-            text=self.text,
-            requests=self.requests,
-            results=self.results,
-            reasoning=self.reasoning,
-            native_id=self.native_id,
-            timestamp=self.timestamp,
-            model=self.model,
-            tokens=_read_tokens(self.usage),
-            kind=self.kind,
-            fate=self.fate,
-        )
 
 
 class Thread:
@@ -126,10 +46,11 @@ class Thread:
 
     def add_user(self, data: dict[str, Any], content: Any, uuid: str | None) -> None:
         """A user line: what the user said, what the harness added, and results, in any mixture."""
-        texts, results = _split_content(content, data)
+        texts, results = _split_content(content)
         if results:
             draft = Draft(Role.TOOL, data, uuid)
-            draft.results = tuple(results)
+            draft.answers = results
+            draft.status = _line_status(data)
             draft.key = None
             self.drafts.append(draft)
         if texts:
@@ -224,63 +145,20 @@ class Thread:
                 draft.fate = Fate.REWOUND
 
 
-def _join(before: str, more: str) -> str:
-    return f"{before}\n{more}" if before and more else before or more
-
-
-def _read_request(block: dict[str, Any]) -> Request | None:
-    tool = as_text(block.get("name"))
-    if tool is None:
-        return None
-    given = block.get("input")
-    if isinstance(given, dict):
-        return Request(tool=tool, id=as_id(block.get("id")), arguments=given)
-    arguments = parse_arguments(given)
-    return Request(
-        tool=tool, id=as_id(block.get("id")), arguments=arguments.data, raw=arguments.raw
-    )
-
-
-def _read_tokens(usage: Any) -> Tokens | None:
-    if not isinstance(usage, dict):
-        return None
-    tokens = Tokens(
-        input=_count(usage.get("input_tokens")),
-        output=_count(usage.get("output_tokens")),
-        cache_read=_count(usage.get("cache_read_input_tokens")),
-        cache_write=_count(usage.get("cache_creation_input_tokens")),
-    )
-    return tokens if tokens.total else None
-
-
-def _count(value: Any) -> int:
-    return value if type(value) is int and value > 0 else 0
-
-
-def _split_content(content: Any, data: dict[str, Any]) -> tuple[list[str], list[Result]]:
+def _split_content(content: Any) -> tuple[list[str], list[dict[str, Any]]]:
+    """The texts of a user line, and its blocks with results."""
     if isinstance(content, str):
         return [content] if content else [], []
     texts: list[str] = []
-    results: list[Result] = []
+    results: list[dict[str, Any]] = []
     for block in content if isinstance(content, list) else ():
         if not isinstance(block, dict):
             continue
         if block.get("type") == "tool_result":
-            results.append(_read_result(block, data))
+            results.append(block)
         elif text := content_text(block):
             texts.append(text)
     return texts, results
-
-
-def _read_result(block: dict[str, Any], data: dict[str, Any]) -> Result:
-    content = block.get("content")
-    return Result(
-        text=content if isinstance(content, str) else content_text(content),
-        call_id=as_id(block.get("tool_use_id")),
-        # The API documents the field's default as false.
-        is_error=block.get("is_error") is True,
-        status=_line_status(data),
-    )
 
 
 def _line_status(data: dict[str, Any]) -> Status | None:
@@ -304,10 +182,3 @@ def _user_kind(data: dict[str, Any]) -> Kind:
 def is_marked(text: str) -> bool:
     """Whether the harness wrote it in the user's name."""
     return text.startswith(HARNESS_MARKS)
-
-
-def sum_cost(drafts: list[Draft]) -> float | None:
-    """US dollars, for the versions that wrote them; None for all others."""
-    costs = [as_float(draft.cost) for draft in drafts if draft.cost is not None]
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) if known else None

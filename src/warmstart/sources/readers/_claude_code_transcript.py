@@ -7,37 +7,23 @@ also has counts in one of them only, and a file named after a session is that se
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from warmstart.errors import SourceError
-from warmstart.model import Fate, Kind, Link, Parent, Role, Session
+from warmstart.model import Fate, Kind, Link, Parent, Session
 from warmstart.sources.assemble import build_session
-from warmstart.sources.fields import as_dict, as_text, content_text
+from warmstart.sources.fields import as_dict, as_id, as_text, content_text
 from warmstart.sources.files import read_json
 from warmstart.sources.log import ReadLog
-from warmstart.sources.readers._claude_code_thread import (
-    Draft,
-    Thread,
-    is_marked,
-    sum_cost,
-)
+from warmstart.sources.readers._claude_code_draft import Draft, sum_cost
+from warmstart.sources.readers._claude_code_thread import Thread, is_marked
 from warmstart.sources.records import file_stem
 
 ORIGIN = "claude_code"
 TITLES = {"custom-title": ("customTitle", 3), "ai-title": ("aiTitle", 2), "summary": ("summary", 1)}
 """Line types that name the session: the key that holds the name, and its rank."""
-_PROGRESS_HEAD = 1000
-_PROGRESS_TAIL = 120
-_PROGRESS_OPENING = re.compile(
-    rb'\{"parentUuid":"([0-9a-f-]{36})","isSidechain":false,[^{}\\]*"type":"progress"[,}]'
-)
-_PROGRESS_ENDING = re.compile(
-    rb'"uuid":"([0-9a-f-]{36})","timestamp":"[^"\\]*"\}\n\Z'
-    rb'|"timestamp":"[^"\\]*","uuid":"([0-9a-f-]{36})"\}\n\Z'
-)
 SEEN_BY_MODEL = frozenset({"hook_additional_context", "hook_success", "hook_blocking_error"})
 """Hook attachments that reach the model; the others are shown to the user alone."""
 
@@ -47,26 +33,32 @@ def is_uuid(name: str) -> bool:
     return len(name) == 36 and name.count("-") == 4
 
 
-def read_progress(line: bytes) -> tuple[str, str] | None:
-    """Uuid and parent of a line that only shows progress; None for any line to be parsed whole.
+class Conversation(NamedTuple):
+    """A session of a file, of which every message knows its fate."""
 
-    A fifth of all bytes are such lines, and nothing else in them is used. What stands before the
-    first inner brace, and what stands between the last value and the closing brace, belongs to the
-    line itself.
-    """
-    if b'"type":"progress"' not in line[:_PROGRESS_HEAD]:
-        return None
-    opening = _PROGRESS_OPENING.match(line)
-    if opening is None:
-        return None
-    ending = _PROGRESS_ENDING.search(line, max(len(line) - _PROGRESS_TAIL, 0))
-    if ending is None:
-        return None
-    return (ending[1] or ending[2]).decode(), opening[1].decode()
+    thread: Thread
+    native_id: str
+    fields: dict[str, Any]
+    """What else is known of the session, by the names of its fields; None where it is not."""
+
+    @property
+    def drafts(self) -> list[Draft]:
+        """Its messages."""
+        return self.thread.drafts
+
+    def finish(self) -> Session:
+        """The session with its messages and calls."""
+        return build_session(
+            ORIGIN,
+            self.native_id,
+            [draft.finish() for draft in self.drafts],
+            compactions=tuple(self.thread.compactions),
+            **self.fields,
+        )
 
 
 class Transcript:
-    """Collects a file's lines; ``sessions`` is what they amount to."""
+    """Collects a file's lines; ``conversations`` is what they amount to."""
 
     def __init__(self, path: Path, log: ReadLog) -> None:
         self._path = path
@@ -133,7 +125,7 @@ class Transcript:
             if title := as_text(data.get(key)):
                 self._titles.append((rank, title, data.get("leafUuid")))
 
-    def sessions(self) -> Iterator[Session]:
+    def conversations(self) -> Iterator[Conversation]:
         """The file's session, then the subagents inside it."""
         drafts = [
             draft for thread in (self._main, *self._sides.values()) for draft in thread.drafts
@@ -165,7 +157,7 @@ class Transcript:
             return self._stem
         return written[-1]
 
-    def _agent_session(self, drafts: list[Draft]) -> Iterator[Session]:
+    def _agent_session(self, drafts: list[Draft]) -> Iterator[Conversation]:
         written = (as_text(draft.session) for draft in reversed(drafts))
         owner = _owner_by_folder(self._path) or next(filter(None, written), None)
         self._settle(self._main, None)
@@ -226,24 +218,21 @@ class Transcript:
 
     def _build(
         self, thread: Thread, native_id: str, parent: Parent | None, title: str | None = None
-    ) -> Iterator[Session]:
+    ) -> Iterator[Conversation]:
         is_new = self._log.first_sight(f"{ORIGIN} session", native_id)
         fresh = [draft for draft in thread.drafts if draft.fate is not Fate.COPIED]
         if not fresh and not is_new:
             self._log.skip("copy of a session already read", self._path)
             return
-        yield build_session(
-            ORIGIN,
-            native_id,
-            [draft.finish() for draft in thread.drafts],
-            title=title,
-            parent=parent,
-            compactions=tuple(thread.compactions),
-            started_at=next((d.timestamp for d in fresh if d.timestamp is not None), None),
-            cost_usd=sum_cost(fresh),
-            path=str(self._path),
+        fields = {
+            "title": title,
+            "parent": parent,
+            "started_at": next((d.timestamp for d in fresh if d.timestamp is not None), None),
+            "cost_usd": sum_cost(fresh),
+            "path": str(self._path),
             **self._surroundings,
-        )
+        }
+        yield Conversation(thread, native_id, fields)
 
 
 def _owner_by_folder(path: Path) -> str | None:
@@ -258,12 +247,14 @@ def _settle_results(thread: Thread) -> None:
     copied: set[str | None] = set()
     fresh: set[str | None] = set()
     for draft in thread.drafts:
-        if draft.requests:
-            (copied if draft.fate is Fate.COPIED else fresh).update(r.id for r in draft.requests)
+        if draft.uses:
+            ids = (as_id(block.get("id")) for block in draft.uses)
+            (copied if draft.fate is Fate.COPIED else fresh).update(ids)
     if not copied:
         return
+    only = copied - fresh
     for draft in thread.drafts:
-        if draft.role is Role.TOOL and all(r.call_id in copied - fresh for r in draft.results):
+        if draft.answers and all(as_id(b.get("tool_use_id")) in only for b in draft.answers):
             draft.fate = Fate.COPIED
 
 

@@ -23,11 +23,8 @@ from warmstart.sources.files import parse_line, read_lines
 from warmstart.sources.log import ReadLog
 from warmstart.sources.probe import probe_path
 from warmstart.sources.reader import Probe, Unit, file_fingerprint, file_unit
-from warmstart.sources.readers._claude_code_transcript import (
-    Transcript,
-    is_uuid,
-    read_progress,
-)
+from warmstart.sources.readers._claude_code_lines import parse_known, read_progress
+from warmstart.sources.readers._claude_code_transcript import Conversation, Transcript, is_uuid
 from warmstart.sources.records import file_stem
 
 TRANSCRIPT_SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
@@ -80,16 +77,23 @@ class ClaudeCode:
 
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
         """Read a file's session, and the subagents that older versions wrote into it."""
+        for conversation in self.read_conversations(unit, log):
+            yield conversation.finish()
+
+    def read_conversations(self, unit: Unit, log: ReadLog) -> Iterator[Conversation]:
+        """The same before messages are made of it."""
         transcript = Transcript(unit.path, log)
         for number, line, complete in read_lines(unit.path, log):
             note = read_progress(line)
             if note is not None:
                 transcript.add_progress(*note)
                 continue
-            data = parse_line(line, number, unit.path, log, complete=complete)
+            data = parse_known(line) if complete else None
+            if data is None:
+                data = parse_line(line, number, unit.path, log, complete=complete)
             if data is not None:
                 transcript.add(number, data)
-        yield from transcript.sessions()
+        yield from transcript.conversations()
 
 
 def _is_line(data: dict[str, Any]) -> bool:
