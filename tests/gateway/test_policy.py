@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warmstart.gateway import ConfigError, SessionResetPolicy, find_expiry
-from warmstart.gateway.policy import MODES, last_boundary
+from warmstart.gateway.policy import MODES, last_boundary, to_utc
 
 NOON = datetime(2026, 4, 10, 12, 0, tzinfo=UTC)
 MOMENTS = st.datetimes(datetime(2000, 1, 1), datetime(2060, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - bounds have none
@@ -117,3 +117,19 @@ def test_a_moment_in_another_zone_is_the_same_moment() -> None:
     policy = SessionResetPolicy(mode="idle", idle_minutes=5)
     there = NOON.astimezone(ZoneInfo("Asia/Tokyo"))
     assert find_expiry(policy, there, NOON + timedelta(minutes=4)) is None
+
+
+@given(first=MOMENTS, second=MOMENTS, hour=st.integers(0, 23), zone=ZONES)
+def test_a_boundary_does_not_depend_on_what_was_asked_before(
+    first: datetime, second: datetime, hour: int, zone: str | None
+) -> None:
+    policy = SessionResetPolicy("daily", hour, timezone=zone)
+    fresh = last_boundary(policy, first)
+    last_boundary(policy, second)
+    last_boundary(policy, first.replace(second=0, microsecond=0))
+    assert last_boundary(policy, first) == fresh
+
+
+@given(st.datetimes(datetime(1971, 1, 2), datetime(2300, 1, 1)))  # noqa: DTZ001 - the machine's own
+def test_a_wall_clock_time_is_the_same_moment_in_utc(moment: datetime) -> None:
+    assert to_utc(moment) == moment.astimezone(UTC)

@@ -2,36 +2,30 @@
 
 Each access is one indexed row, so a touch costs the same with ten keys and with a hundred thousand.
 Looking a key up twice gives the same object, with whatever its holder changed in it, until another
-process writes the row: then the row wins. Times are stored in UTC; without a zone in the clock they
-come back as the machine's wall clock, which is how entries are made then.
+process writes the row: then the row wins. A touch of an entry that is held is one statement, which
+changes nothing if the row is not what it was.
 """
 
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
+from collections import deque
 from collections.abc import Iterator, MutableMapping, ValuesView
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from itertools import islice
 
 from warmstart.gateway.entry import SessionEntry
+from warmstart.gateway.entry_row import EntryRow, read_row, write_row
 from warmstart.gateway.errors import RecordError
-from warmstart.gateway.policy import to_utc
 from warmstart.store import SessionDB
+from warmstart.store.route_texts import RouteText
 
-MAX_HELD = 1024
-"""Entries kept in memory so that their holders and the index share one object."""
+MAX_HELD = 100_000
+"""Entries kept in memory so that their holders and the index share one object: 1.3 kB each."""
+MAX_RECENT = 1024
+"""Lookups after which a holder is taken to be done with an entry and to have saved it."""
 CLAIM_SUFFIX = "/flush"
 """Claims stand in the same table, in a scope of their own beside the entries."""
-_UNSET = (None, False, 0)
 logger = logging.getLogger(__name__)
-
-
-@dataclass(slots=True)
-class _Held:
-    stored: dict[str, Any]
-    entry: SessionEntry
 
 
 class RouteIndex(MutableMapping[str, SessionEntry]):
@@ -41,35 +35,52 @@ class RouteIndex(MutableMapping[str, SessionEntry]):
         self._db = db
         self._scope = scope
         self._aware = aware
-        self._held: OrderedDict[str, _Held] = OrderedDict()
-        self._last: tuple[str, dict[str, Any] | None] = ("", None)
-        """The key read last and its row, which may be one that no entry can be made of."""
+        self._held: dict[str, EntryRow] = {}
+        self._recent: deque[str] = deque(maxlen=MAX_RECENT)
+        self._last: tuple[str, str | None] = ("", None)
+        """The key looked up last and its text, which may be one that no entry can be made of."""
 
     def __getitem__(self, session_key: str) -> SessionEntry:
-        stored = self._db.get_route(self._scope, session_key)
-        self._last = (session_key, stored)
-        entry = None if stored is None else self._read(session_key, stored)
-        if stored is None or entry is None:
+        text = self._db.find_route_text(self._scope, session_key)
+        self._last = (session_key, text)
+        row = None if text is None else self._read(session_key, text)
+        if row is None:
             self._held.pop(session_key, None)
             raise KeyError(session_key)
-        self._hold(session_key, stored, entry)
-        return entry
+        self._hold(session_key, row)
+        return row.entry
 
     def __setitem__(self, session_key: str, entry: SessionEntry) -> None:
-        stored = encode_entry(entry)
-        self._db.put_route(self._scope, session_key, stored)
-        self._hold(session_key, stored, entry)
+        row = write_row(entry)
+        self._db.put_route_text(self._scope, session_key, RouteText(row.session_id, row.text))
+        self._hold(session_key, row)
+
+    def recall(self, session_key: str) -> SessionEntry | None:
+        """The entry of a key as it was known last: only for one who then swaps it."""
+        held = self._held.get(session_key)
+        if held is None:
+            return self.get(session_key)
+        self._last = (session_key, held.text)
+        return held.entry
 
     def swap(self, session_key: str, entry: SessionEntry) -> bool:
-        """Set the entry of the key read last, unless another process wrote the row since."""
+        """Set the entry of the key looked up last, unless another process wrote the row since."""
         key, known = self._last
         if key != session_key:
-            known = self._db.get_route(self._scope, session_key)
-        stored = encode_entry(entry)
-        if not self._db.swap_route(self._scope, session_key, known, stored):
-            return False
-        self._hold(session_key, stored, entry)
-        return True
+            known = self._db.find_route_text(self._scope, session_key)
+        held = self._held.get(session_key)
+        row = held.renew() if held is not None and held.entry is entry else write_row(entry)
+        if held is not None and held.text == known and held.session_id == row.session_id:
+            is_done = self._db.touch_route_text(self._scope, session_key, known, row.text)
+        else:
+            leading = RouteText(row.session_id, row.text)
+            is_done = self._db.swap_route_text(self._scope, session_key, known, leading)
+        if is_done:
+            self._hold(session_key, row)
+        else:
+            self._held.pop(session_key, None)
+        self._last = ("", None)
+        return is_done
 
     def claim(self, entry: SessionEntry, until: float, now: float) -> bool:
         """Take the flushing of a session for oneself until a moment; whether nobody else has it."""
@@ -108,46 +119,43 @@ class RouteIndex(MutableMapping[str, SessionEntry]):
 
     def find_session(self, session_id: str) -> SessionEntry | None:
         """The entry that leads to a session now."""
-        found = self._db.find_route(self._scope, session_id)
-        return None if found is None else self._read(*found)
+        found = self._db.find_session_route(self._scope, session_id)
+        row = None if found is None else self._read(*found)
+        return None if row is None else row.entry
 
     def write_changes(self) -> int:
         """Store what holders changed in the entries they were given; says how many."""
-        changed = [
-            held.entry
-            for held in list(self._held.values())
-            if encode_entry(held.entry) != held.stored
-        ]
+        rows = [self._held[key] for key in dict.fromkeys(self._recent) if key in self._held]
+        changed = [row.entry for row in rows if row.is_changed]
         for entry in changed:
             self[entry.session_key] = entry
         return len(changed)
 
     def list_items(self) -> Iterator[tuple[str, SessionEntry]]:
         """Every key and entry that can be read; the others are reported in the log."""
-        for session_key, stored in list(self._db.list_routes(self._scope)):
-            entry = self._read(session_key, stored)
-            if entry is not None:
-                yield session_key, entry
+        for session_key, text in list(self._db.list_route_texts(self._scope)):
+            row = self._read(session_key, text)
+            if row is not None:
+                yield session_key, row.entry
 
-    def _read(self, session_key: str, stored: dict[str, Any]) -> SessionEntry | None:
+    def _read(self, session_key: str, text: str) -> EntryRow | None:
         held = self._held.get(session_key)
-        if held is not None and held.stored == stored:
-            return held.entry
+        if held is not None and held.text == text:
+            return held
         try:
-            entry = SessionEntry.from_dict(stored)
+            return read_row(text, aware=self._aware)
         except RecordError as error:
             logger.warning("the entry of %r is ignored: %s", session_key, error)
             return None
-        if not self._aware:
-            entry.created_at = _to_wall(entry.created_at)
-            entry.updated_at = _to_wall(entry.updated_at)
-        return entry
 
-    def _hold(self, session_key: str, stored: dict[str, Any], entry: SessionEntry) -> None:
-        self._held[session_key] = _Held(stored, entry)
-        self._held.move_to_end(session_key)
+    def _hold(self, session_key: str, row: EntryRow) -> None:
+        self._held[session_key] = row
+        self._recent.append(session_key)
         if len(self._held) > MAX_HELD:
-            self._held.popitem(last=False)
+            recent = set(self._recent)
+            oldest = list(islice(self._held, MAX_HELD // 2))
+            for key in filter(lambda key: key not in recent, oldest):
+                del self._held[key]
 
 
 class _Entries(ValuesView[SessionEntry]):
@@ -160,23 +168,3 @@ class _Entries(ValuesView[SessionEntry]):
     def __iter__(self) -> Iterator[SessionEntry]:
         for _, entry in self._index.list_items():
             yield entry
-
-
-def encode_entry(entry: SessionEntry) -> dict[str, Any]:
-    """An entry as the database keeps it: times in UTC, so that several machines agree.
-
-    What is not set is left out: half the bytes of a row, an eighth of the time of a touch.
-    """
-    stored = _drop_unset(entry.to_dict(lambda moment: to_utc(moment).isoformat()))
-    if "origin" in stored:
-        stored["origin"] = _drop_unset(stored["origin"])
-    return stored
-
-
-def _to_wall(moment: datetime) -> datetime:
-    """A moment as the machine's wall clock shows it; four times as fast as ``astimezone``."""
-    return datetime.fromtimestamp(moment.timestamp())  # noqa: DTZ006 - that is what is wanted
-
-
-def _drop_unset(data: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in data.items() if value not in _UNSET}

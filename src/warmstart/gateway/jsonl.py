@@ -20,6 +20,7 @@ from warmstart.gateway.errors import RecordError
 from warmstart.gateway.mirror import refuse_write, write_file
 from warmstart.gateway.names import check_session_id
 
+FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
 logger = logging.getLogger(__name__)
 
 
@@ -28,6 +29,7 @@ class TranscriptFolder:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._start = os.path.join(folder, "")  # noqa: PTH118 - a Path costs more than the write
 
     def path(self, session_id: str) -> Path:
         """Where a session's transcript is.
@@ -44,23 +46,22 @@ class TranscriptFolder:
             StoreError: the disk is full or the folder may not be written.
         """
         line = encode_message(message)
-        path = self.path(session_id)
+        path = f"{self._start}{check_session_id(session_id)}.jsonl"
         try:
-            self._append_line(path, line)
+            handle = self._open(path)
+            try:
+                _write_line(handle, line)
+            finally:
+                os.close(handle)
         except OSError as error:
-            raise refuse_write(path, error) from error
+            raise refuse_write(Path(path), error) from error
 
-    def _append_line(self, path: Path, line: bytes) -> None:
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
+    def _open(self, path: str) -> int:
         try:
-            handle = os.open(path, flags, 0o600)
+            return os.open(path, FLAGS, 0o600)
         except FileNotFoundError:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle = os.open(path, flags, 0o600)
-        try:
-            _write_line(handle, line)
-        finally:
-            os.close(handle)
+            return os.open(path, FLAGS, 0o600)
 
     def rewrite(self, session_id: str, messages: Iterable[Mapping[str, Any]]) -> None:
         """Replace a transcript as a whole."""
@@ -116,13 +117,14 @@ def _identify(message: Mapping[str, Any], number: int) -> object:
 
 
 def _write_line(handle: int, line: bytes) -> None:
-    size = os.fstat(handle).st_size
+    size = os.lseek(handle, 0, os.SEEK_END)
     if size:
         os.lseek(handle, size - 1, os.SEEK_SET)
         if os.read(handle, 1) != b"\n":
             line = b"\n" + line
     written = 0
     try:
+        written = os.write(handle, line)
         while written < len(line):
             written += os.write(handle, line[written:])
     except OSError:

@@ -39,7 +39,7 @@ def build_session_key(
         parts += _list_dm_parts(source)
     elif source.platform is Platform.WHATSAPP:
         parts.append(source.chat_id)
-    return check_session_key(":".join(part for part in parts if part))
+    return check_session_key(":".join(filter(None, parts)))
 
 
 def build_key_for(config: GatewayConfig, source: SessionSource) -> str:

@@ -27,7 +27,7 @@ def check_session_id(session_id: object) -> str:
     """
     if not isinstance(session_id, str) or not session_id:
         raise _refuse("session id", session_id, "is not a name")
-    if _CONTROLS.search(session_id) or len(session_id.encode()) > MAX_ID_BYTES:
+    if _has_controls(session_id) or len(session_id.encode()) > MAX_ID_BYTES:
         raise _refuse("session id", session_id, "has control characters or is too long")
     if "/" in session_id or "\\" in session_id or ".." in session_id or session_id == ".":
         raise _refuse("session id", session_id, "would leave its folder")
@@ -44,11 +44,20 @@ def check_session_key(session_key: object) -> str:
     """
     if not isinstance(session_key, str) or not session_key:
         raise _refuse("session key", session_key, "is not a name")
-    if _CONTROLS.search(session_key) or len(session_key) > MAX_KEY_LENGTH:
+    if _has_controls(session_key) or len(session_key) > MAX_KEY_LENGTH:
         raise _refuse("session key", session_key, "has control characters or is too long")
-    if session_key[0] in "/\\" or _DOTS.search(session_key) or _DRIVE_PATH.match(session_key):
+    if session_key[0] in "/\\" or _climbs(session_key) or _DRIVE_PATH.match(session_key):
         raise _refuse("session key", session_key, "would leave its folder")
     return session_key
+
+
+def _has_controls(name: str) -> bool:
+    # Printable text has none; asking for that first is ten times as fast as the search.
+    return not name.isprintable() and _CONTROLS.search(name) is not None
+
+
+def _climbs(session_key: str) -> bool:
+    return ".." in session_key and _DOTS.search(session_key) is not None
 
 
 def _refuse(noun: str, value: object, why: str) -> UnsafeNameError:

@@ -6,6 +6,7 @@ that share a database, agree on it. Every comparison is made in UTC.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
@@ -16,6 +17,9 @@ from warmstart.gateway.section import Section, parse_integer
 
 MODES = ("daily", "idle", "both", "none")
 MAX_IDLE_MINUTES = 10 * 365 * 24 * 60
+_MINUTE = timedelta(minutes=1)
+_EXACT_YEARS = range(1971, 2200)
+"""Years in which the seconds since 1970 hold every microsecond as a float."""
 
 
 @dataclass(slots=True)
@@ -83,14 +87,16 @@ def find_zone(name: str | None, key: str = "timezone") -> tzinfo | None:
 
 def to_utc(moment: datetime) -> datetime:
     """A moment in UTC; one without a zone is the machine's own wall clock."""
+    if moment.tzinfo is None and moment.year in _EXACT_YEARS:
+        # The same in half the time.
+        return datetime.fromtimestamp(moment.timestamp(), UTC)
     return moment.astimezone(UTC)
 
 
 def find_expiry(policy: SessionResetPolicy, updated_at: datetime, now: datetime) -> str | None:
     """Why a session last active at ``updated_at`` is over: "idle" or "daily"; None if it is not."""
     last, moment = to_utc(updated_at), to_utc(now)
-    pause = timedelta(minutes=policy.idle_minutes)
-    if policy.mode in ("idle", "both") and moment - last > pause:
+    if policy.mode in ("idle", "both") and moment - last > _MINUTE * policy.idle_minutes:
         return "idle"
     if policy.mode in ("daily", "both") and last < last_boundary(policy, moment):
         return "daily"
@@ -99,6 +105,22 @@ def find_expiry(policy: SessionResetPolicy, updated_at: datetime, now: datetime)
 
 def last_boundary(policy: SessionResetPolicy, now: datetime) -> datetime:
     """The latest daily reset at or before ``now``, in UTC."""
+    asked = (policy.at_hour, policy.timezone, time.tzname)
+    minute, boundary = _found.get(asked, _NEVER)
+    if not minute <= now < minute + _MINUTE:
+        minute = to_utc(now).replace(second=0, microsecond=0)
+        boundary = _find_boundary(policy, minute)
+        _found[asked] = (minute, boundary)
+    return boundary
+
+
+_NEVER = (datetime.min.replace(tzinfo=UTC),) * 2
+_found: dict[tuple[int, str | None, tuple[str, str]], tuple[datetime, datetime]] = {}
+"""For each hour and zone the minute asked for last, and its boundary: the same for all of the
+minute, for every zone is whole minutes away from UTC. The machine's own zone may be changed."""
+
+
+def _find_boundary(policy: SessionResetPolicy, now: datetime) -> datetime:
     zone = find_zone(policy.timezone)
     wall = now.astimezone(zone).replace(hour=policy.at_hour, minute=0, second=0, microsecond=0)
     boundary = _settle(wall, zone)

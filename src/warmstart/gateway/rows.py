@@ -13,11 +13,11 @@ from warmstart.gateway.entry import SessionEntry
 from warmstart.store import SessionDB
 from warmstart.store.sessions import SessionFields
 
-_COLUMNS = (
+_COLUMNS = frozenset({
     "content", "tool_name", "tool_calls", "tool_call_id", "token_count", "finish_reason",
     "reasoning", "reasoning_content", "reasoning_details", "codex_reasoning_items",
     "codex_message_items", "platform_message_id", "observed", "timestamp",
-)  # fmt: skip
+})  # fmt: skip
 
 
 def append_row(db: SessionDB, session_id: str, message: Mapping[str, Any]) -> None:
@@ -65,7 +65,7 @@ def _list_fields(entry: SessionEntry | None) -> SessionFields:
 
 def _make_row(message: Mapping[str, Any]) -> dict[str, Any]:
     """A role, and every part of the message that the database has a column for."""
-    row = {name: message[name] for name in _COLUMNS if message.get(name) is not None}
+    row = {name: value for name, value in message.items() if value is not None and name in _COLUMNS}
     role = message.get("role")
     row["role"] = role if isinstance(role, str) and role else "unknown"
     if role == "tool" and isinstance(message.get("name"), str):

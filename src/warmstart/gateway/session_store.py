@@ -81,7 +81,7 @@ class SessionStore(SessionTranscripts):
 
     def _take_step(self, session_key: str, source: SessionSource, *, force_new: bool) -> _Step:
         """What a message means for its key, as the key's row is now."""
-        old = self._entries.get(session_key)
+        old = self._entries.recall(session_key)
         reason = self._should_reset(old, source) if old and not force_new else None
         if old is not None and reason is None and not force_new:
             return _Step(self._count_activity(old), None, None)
@@ -99,8 +99,9 @@ class SessionStore(SessionTranscripts):
     ) -> None:
         """Add what a turn used; an unknown key is left alone."""
         with self._lock:
+            self._ensure_loaded()
             while True:
-                entry = self.find_entry(session_key)
+                entry = self._entries.recall(session_key)
                 if entry is None:
                     return
                 entry.input_tokens += input_tokens

@@ -63,19 +63,16 @@ class EncodedMessage:
         values = encode_columns(message)
         self.born: Born = list(values.values())
         self.content_hash = hash_born(self.born)
-        calls = message.get("tool_calls")
         self.tool_call_count = 0
         self.search_text: str | None = None
-        if calls:
+        content = message.get("content")
+        if message.get("tool_calls"):
             stored = json.loads(str(values["tool_calls"]))
             self.tool_call_count = count_calls(stored)
-            self.search_text = " ".join(
-                [*_texts(message.get("content")), *_texts(_spoken_calls(stored))]
-            )
-        elif not isinstance(message.get("content"), str | None):
-            self.search_text = " ".join(_texts(message["content"]))
-        if self.search_text is not None:
-            self.search_text = make_storable(self.search_text)
+            spoken = [*_texts(content), *_texts(_spoken_calls(stored))]
+            self.search_text = make_storable(" ".join(spoken))
+        elif content is not None and not isinstance(content, str):
+            self.search_text = make_storable(" ".join(_texts(content)))
         self.dedupe_key = _dedupe_key(message, str(values["role"]))
 
 

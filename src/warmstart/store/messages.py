@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple, Self, Unpack
 
 from warmstart.store.backend import Backend, Row, Value
@@ -37,6 +38,8 @@ COUNT = (
 FIND = "SELECT id FROM messages WHERE session_id = ? AND dedupe_key = ?"
 SHOWN = f"id, session_id, {', '.join(BORN_COLUMNS)}, active, compacted, content_hash"
 APPENDS_PER_INDEXING = 1024
+_read_call_count = attrgetter("tool_call_count")
+_read_is_duplicate = attrgetter("is_duplicate")
 
 
 class RowId(int):
@@ -79,7 +82,8 @@ class Messages(Part):
         **fields: Unpack[MessageFields],
     ) -> RowId:
         """Append one message; its row id, or that of the same message stored before."""
-        reject_unknown(fields, MessageFields.__optional_keys__, "append_message()")
+        if fields:
+            reject_unknown(fields, MessageFields.__optional_keys__, "append_message()")
         message = EncodedMessage({
             **fields, "role": role, "content": content, "tool_name": tool_name,
             "tool_calls": tool_calls, "tool_call_id": tool_call_id,
@@ -207,16 +211,16 @@ def insert_messages(
     source: str = UNKNOWN_SOURCE,
 ) -> list[RowId]:
     """Count, then insert; what was there already is taken off the count again."""
-    calls = sum(message.tool_call_count for message in messages)
+    calls = sum(map(_read_call_count, messages))
     now = time.time()
     counted = (len(messages), calls, now, session_id)
     if not backend.execute(COUNT, counted):
         insert_session(backend, encode_session(session_id, source, {"started_at": now}))
         backend.execute(COUNT, counted)
     ids = [insert_message(backend, session_id, message) for message in messages]
-    repeated = [one for one, row in zip(messages, ids, strict=True) if row.is_duplicate]
-    if repeated:
-        again = sum(message.tool_call_count for message in repeated)
+    if any(map(_read_is_duplicate, ids)):
+        repeated = [one for one, row in zip(messages, ids, strict=True) if row.is_duplicate]
+        again = sum(map(_read_call_count, repeated))
         backend.execute(COUNT, (-len(repeated), -again, now, session_id))
     return ids
 

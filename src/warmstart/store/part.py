@@ -62,6 +62,6 @@ def join_clauses(clauses: list[Clause]) -> Clause:
 
 def reject_unknown(given: Mapping[str, Any], known: frozenset[str], what: str) -> None:
     """Refuse a keyword nobody reads, as a function that names its parameters would."""
-    unknown = sorted(set(given) - known)
-    if unknown:
+    if not given.keys() <= known:
+        unknown = sorted(given.keys() - known)
         raise TypeError(f"{what} got an unexpected keyword argument {unknown[0]!r}")

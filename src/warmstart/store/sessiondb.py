@@ -31,12 +31,13 @@ from warmstart.store.templatedb import TemplateDB
 from warmstart.store.titles import Titles
 from warmstart.store.transfer import Transfer
 from warmstart.store.verify import Verify
+from warmstart.store.views import Views
 
 META_PREFIX = "user:"
 
 
 class SessionDB(
-    Conversations, Transfer, Sessions, Listing, Titles, Search, Routes, TemplateDB, Verify
+    Conversations, Transfer, Sessions, Listing, Titles, Search, Views, Routes, TemplateDB, Verify
 ):
     """Sessions and their messages, in one SQLite file or one PostgreSQL schema."""
 

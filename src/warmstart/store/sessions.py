@@ -191,20 +191,30 @@ class Sessions(Part):
 
     def prune_sessions(self, older_than_days: float = 90, source: str | None = None) -> int:
         """Delete ended sessions that began longer ago than that; how many."""
-        clauses: list[Clause] = [
-            ("started_at < ?", [time.time() - older_than_days * SECONDS_PER_DAY]),
-            ("ended_at IS NOT NULL", []),
-        ]
-        if source:
-            clauses.append(one_of("source", [source]))
-        where, values = join_clauses(clauses)
+        where, values = _over_since(older_than_days, source)
         rows = self._backend.query(f"SELECT id FROM sessions WHERE {where} ORDER BY id", values)
         # One transaction each: other writers get their turn between two deletions.
         return sum(self.delete_session(row["id"]) for row in rows)
 
+    def archive_sessions(self, older_than_days: float = 90, source: str | None = None) -> int:
+        """Hide from listings what ``prune_sessions`` would delete; how many."""
+        where, values = _over_since(older_than_days, source)
+        return self._update(f"archived = 1 WHERE archived = 0 AND {where}", *values)
+
     def _update(self, sets: str, *parameters: Value) -> int:
         sql = f"UPDATE sessions SET {sets}"
         return self._backend.write(lambda: self._backend.execute(sql, parameters))
+
+
+def _over_since(days: float, source: str | None) -> Clause:
+    """Ended, begun longer ago than that, and of the source, if one is named."""
+    clauses: list[Clause] = [
+        ("started_at < ?", [time.time() - days * SECONDS_PER_DAY]),
+        ("ended_at IS NOT NULL", []),
+    ]
+    if source:
+        clauses.append(one_of("source", [source]))
+    return join_clauses(clauses)
 
 
 def _lacks(row: Row, values: Row) -> bool:

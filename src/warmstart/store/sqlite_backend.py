@@ -187,8 +187,17 @@ class SQLiteBackend:
             _pause()
 
     def _begin(self, *, wait: bool) -> None:
-        give_up_at = time.monotonic() + (self.options.deadline_seconds if wait else 0)
+        try:
+            self.connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if _code(error) not in BUSY or not wait:
+                raise
+            self._begin_patiently()
+
+    def _begin_patiently(self) -> None:
+        give_up_at = time.monotonic() + self.options.deadline_seconds
         while True:
+            _pause()
             try:
                 self.connection.execute("BEGIN IMMEDIATE")
             except sqlite3.OperationalError as error:
@@ -196,7 +205,6 @@ class SQLiteBackend:
                     raise
             else:
                 return
-            _pause()
 
     def _roll_back(self) -> None:
         # After a full disk SQLite has already rolled back by itself.
