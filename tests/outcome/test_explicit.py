@@ -39,6 +39,7 @@ def test_a_status_stated_by_the_source_is_taken_over() -> None:
         ("<tool_use_error>Cancelled: parallel tool call Bash(x) errored", Status.CANCELLED, "cascade"),
         ("[Request interrupted by user for tool use]", Status.CANCELLED, "user_interrupted"),
         ("exec_command failed: rejected by user", Status.REJECTED, "user_rejected"),
+        ("This command requires approval", Status.REJECTED, "policy_rejected"),
         ("Error: The user rejected permission to use this tool", Status.REJECTED, "user_rejected"),
     ],
 )  # fmt: skip
@@ -48,6 +49,16 @@ def test_a_no_from_outside_is_not_the_agents_error(
     outcome = judged("Bash", text, is_error=True)
     assert (outcome.status, outcome.evidence) == (status, evidence)
     assert outcome.error_class is None
+
+
+def test_a_command_that_was_never_approved_is_rejected_without_a_flag_too() -> None:
+    outcome = shell("rm -r build", "This command requires approval", origin="claude_code")
+    assert (outcome.status, outcome.certainty) == (Status.REJECTED, Certainty.STRUCTURAL)
+
+
+def test_prose_about_approvals_is_no_refusal() -> None:
+    outcome = judged("Task", "This command requires approval by two people. Both said yes.")
+    assert outcome.status is Status.OK
 
 
 @pytest.mark.parametrize(

@@ -160,9 +160,10 @@ def test_opaque_parts_are_blanked_as_the_expression_would(line: str) -> None:
     assert shell._blank_opaque(line) == shell._OPAQUE.sub("Q", line)
 
 
-def test_every_hiding_word_is_seen_behind_an_operator() -> None:
-    words = [word for word in shell._HIDERS if " " not in word]  # a stage is asked for its first
-    assert [shell._BEHIND_OPERATOR.findall(f"x | {word}") for word in words] == [[w] for w in words]
+def test_every_filter_behind_a_pipe_hides_the_exit_code() -> None:
+    words = [word for word in shell._FILTERS | shell._MATCHERS if " " not in word]
+    assert [word for word in words if not shell.is_masked(f"make | {word}")] == []
+    assert [word for word in words if shell.is_masked(f"make '| {word}'")] == []
 
 
 @given(st.text(max_size=40))

@@ -19,6 +19,7 @@ from warmstart.outcome.tools import ToolKind, command_of
 HEAD_CHARS = 500
 TAIL_CHARS = 1000
 _SHELL = ToolKind.SHELL
+_OK = Status.OK
 _ERROR = Status.ERROR
 _FIRST_WORD = re.compile(r"\s*(?:<\w+>\s*)?[^\w{]{0,6}((?:[Tt]he )?[\w'.]+)")
 POWERSHELLS = ("PowerShell", "powershell", "pwsh")
@@ -32,7 +33,6 @@ class Case:
         "_masked",
         "_opening",
         "_output",
-        "_tail",
         "head",
         "kind",
         "line",
@@ -40,6 +40,7 @@ class Case:
         "request",
         "result",
         "short",
+        "tail",
     )
 
     def __init__(
@@ -54,10 +55,10 @@ class Case:
         self.request = request
         self.result = result
         self.origin = origin
-        self.short = len(text) <= TAIL_CHARS
+        self.short = short = len(text) <= TAIL_CHARS
         """The windows hold the whole text."""
-        self.head = text if self.short else text[:HEAD_CHARS]
-        self._tail: str | None = None
+        self.head = text if short else text[:HEAD_CHARS]
+        self.tail = text if short else text[-TAIL_CHARS:]
         self.kind = kind
         if line is None:
             line = command_of(request.arguments) if kind is _SHELL else ""
@@ -73,14 +74,8 @@ class Case:
             self.request, replace(self.result, text=text), self.origin, self.kind, self.line
         )
 
-    @property
-    def tail(self) -> str:
-        """The end of the result; most results are decided by their beginning."""
-        if self._tail is None:
-            self._tail = self.head if self.short else self.result.text[-TAIL_CHARS:]
-        return self._tail
+    # Methods and no properties: Python calls these three times as fast.
 
-    @property
     def opening(self) -> str:
         """The first word of the result in lower case, behind a tag or punctuation.
 
@@ -91,21 +86,18 @@ class Case:
             self._opening = found[1].lower() if found else ""
         return self._opening
 
-    @property
     def output(self) -> Output:
         """The ends of what a command printed."""
         if self._output is None:
-            self._output = Output(self.head, self.tail, is_short=self.short)
+            self._output = Output(self.head, self.tail)
         return self._output
 
-    @property
     def command(self) -> Command:
         """The command line of a shell call, taken apart."""
         if self._command is None:
             self._command = read_command(self.line) if self.line else NO_COMMAND
         return self._command
 
-    @property
     def is_masked(self) -> bool:
         """Whether the command hides its exit code."""
         if self._masked is None:
@@ -125,9 +117,9 @@ class Case:
         error_class: ErrorClass | None = None,
     ) -> Outcome:
         """An error, with its class read from the windows unless the rule knows it."""
-        seen = self._exit_code(exit_code)
+        seen = self.result.exit_code if exit_code is None else exit_code
         if error_class is None:
-            output = self.output
+            output = self.output()
             error_class = classify(output.first, output.final, output.tail, seen)
         observed = (self.result.is_error, seen, exit_code == 0)
         return _share_outcome(_ERROR, evidence, certainty, observed, None, error_class)
@@ -142,12 +134,10 @@ class Case:
         reason: str | None = None,
     ) -> Outcome:
         """Any ending but an error."""
-        masked = exit_code == 0 and status is Status.OK and self.is_masked
-        observed = (self.result.is_error, self._exit_code(exit_code), masked)
+        masked = exit_code == 0 and status is _OK and self.is_masked()
+        seen = self.result.exit_code if exit_code is None else exit_code
+        observed = (self.result.is_error, seen, masked)
         return _share_outcome(status, evidence, certainty, observed, reason, None)
-
-    def _exit_code(self, seen: int | None) -> int | None:
-        return self.result.exit_code if seen is None else seen
 
 
 def hides_exit(tool: str, line: str) -> bool:

@@ -10,14 +10,18 @@ from collections.abc import Callable
 
 from warmstart.model import Certainty, Outcome, Request, Result, Status
 from warmstart.outcome import explicit, structure, words
-from warmstart.outcome.case import Case, hides_exit
+from warmstart.outcome.case import POWERSHELLS, Case
+from warmstart.outcome.markers import find_head_code
 from warmstart.outcome.plain import (
-    find_plain_exit,
-    find_plain_zero,
+    EXIT_ZERO,
+    EXIT_ZERO_MASKED,
     is_plain_answer,
     is_plain_brief,
+    is_plain_output,
     may_show_exit,
+    opens_like_harness,
 )
+from warmstart.outcome.shell import is_masked
 from warmstart.outcome.tools import ToolKind, command_of, kind_of
 
 Rule = Callable[[Case], Outcome | None]
@@ -70,25 +74,32 @@ def _judge_shell(request: Request, result: Result, origin: str) -> Outcome:
     """The same for a command without an explicit field; most show their exit code plainly."""
     text = result.text
     line = command_of(request.arguments)
-    seen = find_plain_exit(request.tool, text, origin)
-    if seen is None:
-        if origin != "claude_code" and is_plain_brief(text, line):
-            return words.NOTHING_WRONG
-        rules = _rules_for(_SHELL, text) if text else _SILENT_RULES
-        return _apply(rules, Case(request, result, origin, _SHELL, line))
-    code, evidence = seen
-    masked = False
+    code = find_head_code(text)
+    evidence = "exit_marker"
+    if code is None:
+        if origin != "claude_code" or request.tool != "Bash" or opens_like_harness(text):
+            return _judge_unmarked(request, result, origin, line)
+        code, evidence = 0, "marker_left_out"
     if code == 0:
-        masked = hides_exit(request.tool, line)
-        plain = find_plain_zero(evidence, line, text, masked=masked)
-        if plain is not None:
-            return plain
-    return _judge_seen(Case(request, result, origin, _SHELL, line), code, evidence, masked=masked)
+        if not is_masked(line) or request.tool in POWERSHELLS:
+            return EXIT_ZERO[evidence]
+        if "$?" not in line and is_plain_output(text):
+            return EXIT_ZERO_MASKED[evidence]
+    return _judge_seen(Case(request, result, origin, _SHELL, line), code, evidence)
 
 
-def _judge_seen(case: Case, code: int, evidence: str, *, masked: bool) -> Outcome:
+def _judge_unmarked(request: Request, result: Result, origin: str, line: str) -> Outcome:
+    """The same where no exit code is in plain sight."""
+    text = result.text
+    if origin != "claude_code" and is_plain_brief(text, line):
+        return words.NOTHING_WRONG
+    rules = _rules_for(_SHELL, text) if text else _SILENT_RULES
+    return _apply(rules, Case(request, result, origin, _SHELL, line))
+
+
+def _judge_seen(case: Case, code: int, evidence: str) -> Outcome:
     """What the rules say of an exit code that was found before they were asked."""
-    if masked:
+    if code == 0:
         case.remember_masked()
     if evidence == "marker_left_out" and may_show_exit(case.result.text):
         return _apply(_rules_for(_SHELL, case.result.text), case)
@@ -97,7 +108,10 @@ def _judge_seen(case: Case, code: int, evidence: str, *, masked: bool) -> Outcom
 
 def _rules_for(kind: ToolKind, text: str) -> tuple[Rule, ...]:
     by_opening = RULES[kind]
-    return by_opening.get(text[:80].lstrip()[:1]) or by_opening[structure.ANY_OPENING]
+    opening = text[:1]
+    if opening.isspace():
+        opening = text[:80].lstrip()[:1]
+    return by_opening.get(opening) or by_opening[structure.ANY_OPENING]
 
 
 def _apply(rules: tuple[Rule, ...], case: Case) -> Outcome:

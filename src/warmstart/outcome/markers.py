@@ -34,6 +34,7 @@ HEAD_MARKERS: dict[str, re.Pattern[str]] = {
     "[ter": re.compile(r"\[\w+\] ran `.*` -> exit (-?\d+)\b"),  # Hermes, after compaction
 }
 """By the first four characters of a result."""
+_MARKER_LETTERS = frozenset(opening[0] for opening in HEAD_MARKERS)
 
 
 class Marker(NamedTuple):
@@ -79,11 +80,16 @@ GIVING_UP_WORDS = frozenset({
 
 def find_head_code(text: str) -> int | None:
     """The exit code at the beginning of a shell result, or None."""
+    if not text or text[0] not in _MARKER_LETTERS:
+        return None
+    # What nearly all results say needs no expression.
+    if text.startswith(_MINI_ZERO):
+        return 0
     pattern = HEAD_MARKERS.get(text[:4])
     if pattern is None:
         return None
-    if text.startswith(_MINI_ZERO) or (pattern is _CODEX and _CODEX_ZERO in text[:_HEADER_CHARS]):
-        return 0  # what nearly all results say needs no expression
+    if pattern is _CODEX and text.find(_CODEX_ZERO, 0, _HEADER_CHARS) > 0:
+        return 0
     found = pattern.match(text, 0, _HEAD_CHARS)
     return int(found[1][:12]) if found else None
 

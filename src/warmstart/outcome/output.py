@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_HEADER_OPENINGS = ("<", "C", "W", "P", "E")
+_HEADER_OPENINGS = frozenset({"<out", "<ret", "Exit", "Chun", "Wall", "Proc"})
+_HEADER_LETTERS = frozenset("<ECWP")
 _FOOTER_ENDINGS = (">", "]")
 _CLOSING_TAG = "</output>"
 _FOOTERS = ("<shellId: ", "[The command ", "[Command ")
@@ -17,12 +18,15 @@ class Output:
 
     __slots__ = ("_last", "final", "first", "head", "is_short", "tail")
 
-    def __init__(self, head: str, tail: str, *, is_short: bool) -> None:
-        start = _header_length(head) if head[:1] in _HEADER_OPENINGS else 0
-        if start:
+    def __init__(self, head: str, tail: str) -> None:
+        is_short = head is tail
+        if head and head[0] in _HEADER_LETTERS and head[:4] in _HEADER_OPENINGS:
+            start = _header_length(head)
             head = head[start:]
             tail = tail[start:] if is_short else tail
-        tail = _peel_footer(tail.rstrip())
+        tail = tail.rstrip()
+        if tail and tail[-1] in _FOOTER_ENDINGS:
+            tail = _peel_footer(tail)
         if is_short:
             head = tail
         if "\x1b" in tail:
@@ -32,15 +36,12 @@ class Output:
         self.tail = tail
         self.is_short = is_short
         """The windows hold the whole output."""
-        self.final = tail[tail.rfind("\n") + 1 :]
+        self.final = tail.rpartition("\n")[2]
         """The last line."""
-        head = head.lstrip("\r\n")
-        end = head.find("\n")
-        self.first = head if end < 0 else head[:end]
+        self.first = head.lstrip("\r\n").partition("\n")[0]
         """The first line."""
         self._last: list[str] | None = None
 
-    @property
     def last_lines(self) -> list[str]:
         """The last few lines that are not blank."""
         if self._last is None:
@@ -51,22 +52,20 @@ class Output:
             self._last = last
         return self._last
 
-    @property
     def outer_lines(self) -> list[str]:
         """The last few lines and the first few that are not blank."""
-        last = self.last_lines
+        last = self.last_lines()
         if self.is_short and len(last) < _NEAR_LINES:
             return last  # these are all
         return [*last, *_drop_blank(self.head.splitlines())[:_NEAR_LINES]]
 
-    @property
     def is_brief(self) -> bool:
         """The whole output is but a few lines."""
         return self.is_short and self.tail.count("\n") <= _NEAR_LINES
 
 
 def _drop_blank(lines: list[str]) -> list[str]:
-    return [line for line in lines if line and not line.isspace()]
+    return list(filter(str.strip, lines))
 
 
 def _header_length(head: str) -> int:
@@ -82,9 +81,6 @@ def _header_length(head: str) -> int:
 
 def _peel_footer(tail: str) -> str:
     """The tail without a closing tag or a line about the exit below the output."""
-    last = tail[-1:]
-    if last not in _FOOTER_ENDINGS:
-        return tail
     if tail.endswith(_CLOSING_TAG):
         return tail[: -len(_CLOSING_TAG)].rstrip()
     line = tail.rfind("\n") + 1

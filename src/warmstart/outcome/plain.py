@@ -7,10 +7,11 @@ for speed: a judgement that runs the rules costs several times more.
 from __future__ import annotations
 
 import re
+from string import ascii_letters
 
 from warmstart.model import Certainty, Outcome, Status
-from warmstart.outcome.complaints import ERROR_OPENING, MASKED_WORDS
-from warmstart.outcome.markers import GIVING_UP_WORDS, find_head_code
+from warmstart.outcome.complaints import MASKED_WORDS, opens_with_error
+from warmstart.outcome.markers import GIVING_UP_WORDS
 from warmstart.outcome.phrases import contains_any
 from warmstart.outcome.refusals import REFUSAL_WORDS
 from warmstart.outcome.shell import may_search
@@ -18,6 +19,7 @@ from warmstart.outcome.structure import says_nothing
 from warmstart.outcome.words import (
     CONTENT_OPENINGS,
     OPENING_WORDS,
+    SHORT_CHARS,
     reads_like_complaint,
 )
 
@@ -32,23 +34,27 @@ def _exit_zero(evidence: str, *, masked: bool) -> Outcome:
     )
 
 
-_EXIT_ZERO = {
-    (evidence, masked): _exit_zero(evidence, masked=masked)
-    for evidence in ("exit_marker", "marker_left_out")
-    for masked in (False, True)
-}
-_LEFT_OUT = (0, "marker_left_out")
+_EVIDENCE = ("exit_marker", "marker_left_out")
+EXIT_ZERO = {evidence: _exit_zero(evidence, masked=False) for evidence in _EVIDENCE}
+EXIT_ZERO_MASKED = {evidence: _exit_zero(evidence, masked=True) for evidence in _EVIDENCE}
+"""What is said of a command that exited zero, by the rule that found it out."""
 _OPENING = re.compile(r"(?![{<\s]|\[[A-Z])[^\w{]{0,6}((?:[Tt]he )?[\w']+)")
+_BLANKS = (" ", "\t")
 _LISTS = ("[{", "[]", '"{', "[[{")
+_LIST_OPENINGS = ("[", '"')
 _FINE_OPENING = re.compile(
     r"No (?:files|matches) found|Found \d+ (?:file|line|result)|File created successfully"
     r"|User has answered|Exit code: 0\n"
 )
 """Answers that begin with a suspect word and mean no harm."""
 _HARNESS_WORDS = REFUSAL_WORDS | GIVING_UP_WORDS
-_PRINTED_OPENINGS = frozenset(" \t{/.0123456789-+=#*|")
+_HARNESS_LETTERS = {word[0] for word in _HARNESS_WORDS}
+_PRINTED_OPENINGS = frozenset(" \t{/.0123456789-+=#*|") | {
+    letter for letter in ascii_letters if letter.lower() not in _HARNESS_LETTERS
+}
 """How output begins, and no sentence of a harness."""
 _BLANK_OR_JSON = (" ", "\t", "{")
+_HEADED = ("<", "Chunk ")
 _START_CHARS = 300
 _END_CHARS = 400
 _BRIEF_CHARS = 600
@@ -73,16 +79,23 @@ _SUSPECT_WORDS = OPENING_WORDS | _HARNESS_WORDS
 
 def is_plain_answer(text: str) -> bool:
     """Whether an answer of a tool that is no shell neither opens nor reads like a complaint."""
-    opening = text[:1]
-    if opening == "{":
-        return says_nothing(text)
-    if not text or text.startswith(_LISTS):
+    if not text:
         return True
+    opening = text[0]
     if opening in CONTENT_OPENINGS:
-        return text[:80].lstrip()[:1] != "{" and not reads_like_complaint(text)
-    if text.startswith("The file ") and _reports_edit(text):
+        return says_nothing(text) if opening == "{" else _is_plain_content(text)
+    if opening == "T" and text.startswith("The file ") and _reports_edit(text):
+        return True
+    if opening in _LIST_OPENINGS and text.startswith(_LISTS):
         return True
     return not _opens_like_complaint(text) and not reads_like_complaint(text)
+
+
+def _is_plain_content(text: str) -> bool:
+    """The same for an answer that begins as content does; behind blanks there may be an object."""
+    if text[0] in _BLANKS and text[:80].lstrip()[:1] == "{":
+        return False
+    return len(text) > SHORT_CHARS or not reads_like_complaint(text)
 
 
 def _opens_like_complaint(text: str) -> bool:
@@ -93,49 +106,35 @@ def _opens_like_complaint(text: str) -> bool:
     is_suspect = text[0] == "E" or found[1].lower() in _SUSPECT_WORDS
     if is_suspect and not _FINE_OPENING.match(text):
         return True
-    start = text[:120]
+    start = text if len(text) <= 120 else text[:120]
     return "ailed" in start or "Error" in start or "Exception" in start
 
 
 def _reports_edit(text: str) -> bool:
     """Whether the first line says what has been done to a file."""
-    done = text.find(" has been ", 0, 200)
-    return done > 0 and "\n" not in text[:done] and "ailed" not in text[:120]
+    start = text if len(text) <= 200 else text[:200]
+    name, done, _ = start.partition(" has been ")
+    if not done or "\n" in name:
+        return False
+    return "ailed" not in start or "ailed" not in start[:120]
 
 
-def find_plain_exit(tool: str, text: str, origin: str) -> tuple[int, str] | None:
-    """The exit code of a shell call that stands in plain sight, and the rule that would read it."""
-    code = find_head_code(text)
-    if code is not None:
-        return code, "exit_marker"
-    if origin == "claude_code" and tool == "Bash" and not _opens_like_harness(text):
-        return _LEFT_OUT
-    return None
-
-
-def find_plain_zero(evidence: str, line: str, text: str, *, masked: bool) -> Outcome | None:
-    """The outcome of a command that exited zero, unless it may hide a failure."""
-    if masked and ("$?" in line or not is_plain_output(text)):
-        return None
-    return _EXIT_ZERO[evidence, masked]
-
-
-def _opens_like_harness(text: str) -> bool:
+def opens_like_harness(text: str) -> bool:
     """Whether a result may be the harness speaking: a refusal, a tag, a timeout."""
-    if text[:1] in _PRINTED_OPENINGS:
+    if not text or text[0] in _PRINTED_OPENINGS:
         return False
     found = _OPENING.match(text, 0, 80)
-    return bool(text) if found is None else found[1].lower() in _HARNESS_WORDS
+    return found is None or found[1].lower() in _HARNESS_WORDS
 
 
 def is_plain_output(text: str) -> bool:
     """Whether what a command printed holds no word that a complaint overruling a zero needs."""
     if contains_any(text[-_END_CHARS:], MASKED_WORDS):
         return False
-    start = text.find("Output:\n", 0, _START_CHARS) + 8 if text[:6] == "Chunk " else 0
-    if text[:1] == "<":
-        start = text.find("<output>", 0, _START_CHARS) + 8
-    return not ERROR_OPENING.match(text[start : start + 80].lstrip().lower())
+    start = 0
+    if text.startswith(_HEADED):
+        start = text.find("<output>" if text[0] == "<" else "Output:\n", 0, _START_CHARS) + 8
+    return not opens_with_error(text[start : start + 80].lstrip().lower())
 
 
 def may_show_exit(text: str) -> bool:

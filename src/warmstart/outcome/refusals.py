@@ -38,7 +38,8 @@ _OPENING = re.compile(
           permission\ to\ use\ [^\n]{0,250}?\ (?:has\ been|was)\ denied
         | blocked:\ | rejected:\ blocked\ by\ policy | permission\ denied\ and\ could\ not\ request
         | (?:pre|post)tooluse:\w+\ hook\ (?:blocking\ )?error
-        | (?:command\ )?rejected\ by\ user\ approval )
+        | (?:command\ )?rejected\ by\ user\ approval
+        | this\ command\ requires\ approval\b(?!\ \w) )
       | (?P<interrupted>
           (?:exit\ code\ \d+\s+\W*)? request\ interrupted\ by\ user | operation\ cancelled\b
         | tool\ execution\ (?:was\ )?(?:cancelled|interrupted|aborted) | operation\ interrupted
@@ -53,7 +54,7 @@ _OPENING = re.compile(
 REFUSAL_WORDS = frozenset({
     "tool_use_error", "error", "sibling", "cancelled", "the user", "user", "tool", "exec",
     "exec_command", "command", "patch", "operation", "permission", "blocked", "rejected",
-    "pretooluse", "posttooluse", "request", "exit", "aborted", "interrupted",
+    "pretooluse", "posttooluse", "request", "exit", "aborted", "interrupted", "this",
 })  # fmt: skip
 """First words of the sentences above, for callers that know the first word already."""
 

@@ -37,8 +37,6 @@ _FILTERS = frozenset({
 _SPEAKERS = frozenset({"echo", "printf", "true", ":", "pwd", "date"})
 _MATCHERS = frozenset({"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "pgrep", "git grep"})
 _HIDERS = _FILTERS | _MATCHERS | _SPEAKERS | _LEADERS | {"exit", "timeout"}
-_BEHIND_OPERATOR = re.compile(r"[|;&\n]\s*([a-z0-9:!]+)(?!\S)")
-"""Every word that may be one of the above: where none is, the line hides nothing."""
 _MAY_SEARCH = ("grep", "rg", "ag", "ack", "which")
 """Part of every line that a search or ``which`` ends."""
 
@@ -84,16 +82,14 @@ def read_command(line: str) -> Command:
     last = stages[-1].strip()
     program = program_of(last)
     if not operators:
-        return NO_COMMAND._replace(
-            program=program, last=last, speakers=(program,) if program else ()
-        )
+        return Command._make((program, last, (program,) if program else (), False, False, False))
     before = operators[-1]
     masked = _hides(program, before, line)
     end = len(stages) - 1 if masked and before not in _PIPES else len(stages)
     start = _start_of_chain(operators, end)
     chained = "&&" in operators[start : end - 1]
     speakers = tuple(filter(None, map(program_of, stages[start:end])))
-    return Command(program, last, speakers, masked=masked, chained=chained, sequence=start > 0)
+    return Command._make((program, last, speakers, masked, chained, start > 0))
 
 
 def _start_of_chain(operators: list[str], end: int) -> int:
@@ -108,49 +104,37 @@ def is_masked(line: str) -> bool:
     """Whether the line hides its exit code, without taking it apart where its end is plain."""
     if "|" not in line and ";" not in line and "\n" not in line:
         return False
-    line = _drop_heredocs(line).rstrip()
-    start = _last_operator(line)
-    if start < 0:
-        return False
-    if not _is_outside_quotes(line, start):
-        if _HIDERS.isdisjoint(_BEHIND_OPERATOR.findall(line)):
-            return False
+    if "<<" in line:
+        line = _drop_heredocs(line)
+    line = line.rstrip()
+    operator, last = _last_stage(line)
+    if not _is_outside_quotes(line, last):
         line = _blank_opaque(line).rstrip("\n; ")
-        start = _last_operator(line)
-    return _stage_hides(line, start)
+        operator, last = _last_stage(line)
+    return _stage_hides(line, operator, last)
 
 
-def _stage_hides(line: str, start: int) -> bool:
-    """Whether what stands behind the operator at ``start`` hides what stood before it."""
-    words = line[start + 1 :].split(None, 1)
-    if not words or words[0] not in _HIDERS:
-        return False
-    program = words[0]
-    if program in _LEADERS or program == "timeout":
-        program = program_of(line[start + 1 :])
-    return _hides(program, _operator_at(line, start), line)
+def _last_stage(line: str) -> tuple[str, str]:
+    """The last operator and what stands behind it; the whole line if there is none."""
+    operator, last = "", line
+    if "|" in line:
+        before, operator, last = line.rpartition("|")
+        if before and before[-1] == "|":
+            operator = "||"
+    if ";" in last:
+        operator, last = ";", last.rpartition(";")[2]
+    if "\n" in last:
+        operator, last = "\n", last.rpartition("\n")[2]
+    if "&&" in last:
+        operator, last = "&&", last.rpartition("&&")[2]
+    return operator, last
 
 
-def _last_operator(line: str) -> int:
-    """Index of the last character of the last operator, or -1."""
-    start = line.rfind("|")
-    for operator in (";", "\n"):
-        later = line.rfind(operator, start + 1)
-        start = later if later > start else start  # noqa: FURB136 - max() takes five times as long
-    later = line.rfind("&&", start + 1)
-    return later + 1 if later > start else start
-
-
-def _is_outside_quotes(line: str, start: int) -> bool:
-    """Whether the operator at ``start`` is a real one, as far as that is plain to see."""
-    last = line[start + 1 :]
+def _is_outside_quotes(line: str, last: str) -> bool:
+    """Whether the operator before the last stage is a real one, as far as that is plain to see."""
     if "'" not in last and '"' not in last and "`" not in last:
         return bool(last)  # an operator inside quotes has a quote behind it
-    return _is_plain(last) and _is_plain(line[:start])
-
-
-def _operator_at(line: str, index: int) -> str:
-    return "||" if line[index - 1 : index + 1] == "||" else line[index : index + 1]
+    return _is_plain(last) and _is_plain(line[: -len(last) - 1])
 
 
 def _is_plain(text: str) -> bool:
@@ -160,7 +144,22 @@ def _is_plain(text: str) -> bool:
     """
     if "`" in text or "\\" in text:
         return False
-    return text.count("'") % 2 == 0 and text.count('"') % 2 == 0
+    if "'" in text and text.count("'") % 2:
+        return False
+    return '"' not in text or text.count('"') % 2 == 0
+
+
+def _stage_hides(line: str, operator: str, last: str) -> bool:
+    """Whether the last stage of a line hides what stood before it."""
+    if not operator or operator == "&&":
+        return False
+    words = last.split(None, 1)
+    if not words or words[0] not in _HIDERS:
+        return False
+    program = words[0]
+    if program in _LEADERS or program == "timeout":
+        program = program_of(last)
+    return _hides(program, operator, line)
 
 
 def _trim(stages: list[str], operators: list[str]) -> tuple[list[str], list[str]]:
@@ -174,7 +173,10 @@ def _trim(stages: list[str], operators: list[str]) -> tuple[list[str], list[str]
 
 def _split(line: str) -> tuple[list[str], list[str]]:
     """Stages between operators, and the operators between them; opaque parts read ``Q``."""
-    parts = _OPERATOR.split(_blank_opaque(_drop_heredocs(line)))
+    line = _blank_opaque(_drop_heredocs(line) if "<<" in line else line)
+    if "|" not in line and ";" not in line and "&&" not in line and "\n" not in line:
+        return [line], []
+    parts = _OPERATOR.split(line)
     return parts[::2], parts[1::2]
 
 

@@ -53,7 +53,7 @@ def cleared_result(case: Case) -> Outcome | None:
 
 def refusal_text(case: Case) -> Outcome | None:
     """The result is the harness saying that the call was not carried out."""
-    if case.opening not in REFUSAL_WORDS:
+    if case.opening() not in REFUSAL_WORDS:
         return None
     refusal = find_refusal(case.head)
     if refusal is None or (case.kind is ToolKind.READER and len(case.result.text) > 2000):
@@ -78,7 +78,7 @@ def python_answer(case: Case) -> Outcome | None:
 
 def still_running(case: Case) -> Outcome | None:
     """The command was started and goes on; there is no exit code yet."""
-    if case.head[:4] in ("Chun", "Wall") and _RUNNING.search(case.head[:300]):
+    if case.head.startswith(("Chun", "Wall")) and _RUNNING.search(case.head[:300]):
         return case.end(Status.OK, "still_running", _STRUCTURAL, reason="still running")
     return None
 
@@ -91,7 +91,7 @@ def exit_marker(case: Case) -> Outcome | None:
 
 def harness_gave_up(case: Case) -> Outcome | None:
     """The harness stopped waiting for the tool, or could not start it."""
-    if case.opening not in GIVING_UP_WORDS:
+    if case.opening() not in GIVING_UP_WORDS:
         return None
     start = case.head[:80]
     if TIMED_OUT.match(start):
@@ -140,7 +140,9 @@ def says_nothing(text: str) -> bool:
     if text[1:2] == "'":
         return not _PYTHON_FAILURE.match(text)
     if len(text) > TAIL_CHARS:
-        return not (contains_any(text[-TAIL_CHARS:], _TAIL_KEYS) or _HEAD_FIELD.match(text))
+        # Behind the closing brace a harness may have put words of its own.
+        end = text[-_END_CHARS:] if text[-1] == "}" else text[-TAIL_CHARS:]
+        return not (contains_any(end, _TAIL_KEYS) or _HEAD_FIELD.match(text))
     if not contains_any(text, _TELLING_PARTS):
         return True
     try:

@@ -7,9 +7,8 @@ its own words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
-from functools import lru_cache
 from typing import Any
 
 
@@ -44,9 +43,20 @@ _READER_NAMES = frozenset({
 _COMMAND_KEYS = ("command", "cmd", "action", "script", "input", "chars", "code")
 
 
-@lru_cache(maxsize=4096)
-def kind_of(tool: str) -> ToolKind:
-    """The kind of a tool, by its name alone; MCP prefixes (``mcp__server__name``) do not count."""
+_KINDS_KEPT = 4096
+
+
+class _Kinds(dict[str, ToolKind]):
+    """Kinds by name, found out when first asked for: a plain lookup is all that most calls cost."""
+
+    def __missing__(self, tool: str) -> ToolKind:
+        if len(self) >= _KINDS_KEPT:
+            self.clear()
+        kind = self[tool] = _find_kind(tool)
+        return kind
+
+
+def _find_kind(tool: str) -> ToolKind:
     name = tool.lower().rpartition("__")[2] if tool.startswith("mcp__") else tool.lower()
     if name in _SHELL_NAMES or name.endswith(("_shell", "_bash", "_terminal", "__shell")):
         return ToolKind.SHELL
@@ -55,6 +65,10 @@ def kind_of(tool: str) -> ToolKind:
     if name in _READER_NAMES or name.startswith(("read_", "view_")):
         return ToolKind.READER
     return ToolKind.OTHER
+
+
+kind_of: Callable[[str], ToolKind] = _Kinds().__getitem__
+"""The kind of a tool, by its name alone; MCP prefixes (``mcp__server__name``) do not count."""
 
 
 def command_of(arguments: Mapping[str, Any]) -> str:
@@ -67,7 +81,11 @@ def command_of(arguments: Mapping[str, Any]) -> str:
         if type(value) is str:
             return value
         if value and isinstance(value, list) and isinstance(value[-1], str):
-            # ["bash", "-lc", "make test"]: the last word is the script; else it is an argv.
-            is_script = len(value) == 3 and str(value[1]).startswith("-") and "c" in str(value[1])
-            return value[-1] if is_script else " ".join(str(word) for word in value)
+            return _join_words(value)
     return ""
+
+
+def _join_words(words: list[Any]) -> str:
+    """The script of ["bash", "-lc", "make test"], its last word; else the list is an argv."""
+    is_script = len(words) == 3 and str(words[1]).startswith("-") and "c" in str(words[1])
+    return words[-1] if is_script else " ".join(map(str, words))

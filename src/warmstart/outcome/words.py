@@ -10,9 +10,10 @@ import re
 
 from warmstart.model import Certainty, Outcome, Status
 from warmstart.outcome.case import Case
-from warmstart.outcome.complaints import find_complaint, find_own_complaint
+from warmstart.outcome.complaints import find_complaint, find_hidden_complaint
 from warmstart.outcome.phrases import contains_any
 from warmstart.outcome.shell import expects_output, may_search
+from warmstart.outcome.signatures import find_own_complaint
 from warmstart.outcome.tools import ToolKind
 
 _TEXTUAL = Certainty.TEXTUAL
@@ -94,9 +95,9 @@ def silent_search(case: Case) -> Outcome | None:
     """A search that printed nothing found nothing, and exited 1 saying so."""
     if len(case.tail) > 200 or not may_search(case.line):
         return None
-    if case.output.final or not expects_output(case.command):
+    if case.output().final or not expects_output(case.command()):
         return None
-    reason = "not installed" if case.command.program == "which" else "no match"
+    reason = "not installed" if case.command().program == "which" else "no match"
     return case.end(Status.OK, "silent_search", _TEXTUAL, exit_code=1, reason=reason)
 
 
@@ -104,11 +105,11 @@ def speaking_diff(case: Case) -> Outcome | None:
     """A comparison that printed differences exited 1 saying so."""
     if not ("diff" in case.line or "cmp" in case.line):
         return None
-    if case.command.program not in ("diff", "cmp", "colordiff"):
+    if case.command().program not in ("diff", "cmp", "colordiff"):
         return None
-    if case.command.chained or not case.head or find_own_complaint(case) or find_complaint(case):
+    if case.command().chained or not case.head or find_own_complaint(case) or find_complaint(case):
         return None
-    if not _DIFFERENCE.search(case.output.tail):
+    if not _DIFFERENCE.search(case.output().tail):
         return None
     return case.end(Status.OK, "speaking_diff", _TEXTUAL, exit_code=1, reason="files differ")
 
@@ -120,14 +121,14 @@ def command_complains(case: Case) -> Outcome | None:
     complaint = find_complaint(case)
     if complaint is None:
         return None
-    masked = case.is_masked
+    masked = case.is_masked()
     if masked:
-        complaint = find_complaint(case, masked=True)
+        complaint = find_hidden_complaint(case)
     if complaint is None:
         return None
     # A command that hides its failure exits with what hides it: zero. Unless the failing part
     # stood before an "&&", and what hides was never reached.
-    stopped_early = case.command.chained and complaint == "shell_complains"
+    stopped_early = complaint == "shell_complains" and case.command().chained
     hidden = masked and not stopped_early and complaint != "shell_refuses"
     return case.fail(complaint, _TEXTUAL, exit_code=0 if hidden else None)
 
@@ -145,7 +146,7 @@ def opens_like_error(case: Case) -> Outcome | None:
 
 
 def _opens_with_failure(case: Case) -> bool:
-    word = case.opening
+    word = case.opening()
     start = case.head[:120].lower()
     if word in OPENING_WORDS and _ERROR_OPENING.match(start):
         return True
@@ -167,8 +168,9 @@ def reads_like_complaint(text: str) -> bool:
     """Whether a text is short and its first line says what went wrong."""
     if len(text) > SHORT_CHARS:
         return False
-    first = text.lstrip()[:200].partition("\n")[0].lower()
-    if TRIGGERS.isdisjoint(first.split()) or first[:1] in _NOT_PROSE:
+    first = text.lstrip().partition("\n")[0]
+    first = (first if len(first) <= 200 else first[:200]).lower()
+    if TRIGGERS.isdisjoint(first.split()) or first[0] in _NOT_PROSE:
         return False
     if _FINE.match(first) or _CITATION.match(first):
         return False
