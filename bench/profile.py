@@ -33,11 +33,12 @@ import orjson
 from rich.console import Console
 from rich.table import Table
 
-from warmstart.facts.derive import derive_facts
+from warmstart.facts.pool import without_collector
+from warmstart.facts.units import read_rows as read_rows_of
 from warmstart.mine.candidates import plan_mining
 from warmstart.mine.rules import Rules
 from warmstart.model.selection import Selection
-from warmstart.sources import ReadLog, find_units, read_unit
+from warmstart.sources import ReadLog, find_units
 from warmstart.workspace import Workspace
 from warmstart.workspace.facts import read_facts, read_rows, refresh_facts
 from warmstart.workspace.profiling import profile_corpus
@@ -102,12 +103,7 @@ def part_full(database: Path, home: Path) -> dict[str, Any]:
     workspace, selection = Workspace.open(home), Selection(paths=(str(database),))
     facts = measure(lambda: refresh_facts(workspace, selection, ReadLog()))
     profile = measure(lambda: profile_corpus(workspace, selection, ReadLog()) and None)
-    mine = measure(
-        lambda: (
-            plan_mining(read_facts(workspace, selection, ReadLog()), Rules(), max_sessions=40)
-            and None
-        )
-    )
+    mine = measure(lambda: choose_sessions(workspace, selection))
     peak = max(
         resource.getrusage(who).ru_maxrss
         for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
@@ -120,6 +116,12 @@ def part_full(database: Path, home: Path) -> dict[str, Any]:
         "megabytes": peak / 1024,
         "errors": errors,
     }
+
+
+def choose_sessions(workspace: Workspace, selection: Selection) -> None:
+    """Which sessions a template would be made from, as building one does it."""
+    with without_collector():
+        plan_mining(read_facts(workspace, selection, ReadLog()), Rules(), max_sessions=40)
 
 
 def part_refresh(database: Path, home: Path) -> dict[str, Any]:
@@ -162,8 +164,7 @@ def part_claude(folder: Path, home: Path) -> dict[str, Any]:
     def derive() -> None:
         log = ReadLog()
         for found in units:
-            for session in read_unit(found, log):
-                derive_facts(session)
+            read_rows_of(found, log)
 
     best = {"parse": float("inf"), "facts": float("inf")}
     for _ in range(7):
@@ -448,6 +449,12 @@ def main() -> int:
     options = parser.parse_args()
     if options.baseline is None and options.database is None:
         parser.error("give --baseline, --database or both")
+    for name in ("baseline", "claude"):
+        folder = getattr(options, name)
+        if folder is not None and not folder.is_dir():
+            parser.error(f"--{name}: there is no folder {str(folder)!r}")
+    if options.database is not None and not options.database.is_file():
+        parser.error(f"--database: there is no file {str(options.database)!r}")
     with tempfile.TemporaryDirectory(prefix="warmstart-bench-") as folder:
         figures = run_all(options, Path(folder))
     rows = list(report(figures))

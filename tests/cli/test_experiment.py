@@ -15,6 +15,7 @@ import pytest
 from click.testing import Result
 
 from support.experiments import save_template, write_tasks
+from support.planting import Planter, find_leaks
 from warmstart.model.template import TemplateState
 from warmstart.runners.pool import Done, Pool
 from warmstart.store import SessionDB
@@ -393,3 +394,27 @@ def test_killed_again_and_again_it_ends_with_the_same_verdict(
     assert (first.estimate, first.interval, first.p) == (second.estimate, second.interval, second.p)
     with SessionDB(home / "ws" / "store.db") as db:
         assert db.session_count("experiment") == 96
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_trials_are_exported_without_what_was_secret_in_them(
+    run: Run, home: Path, form: str
+) -> None:
+    plant = Planter(5)
+    said, known = plant.self_telling("words of the agent", "github_pat"), plant.random("own")
+    named = plant.self_telling("name of the task", "npm")
+    tasks = write_tasks(home / "tasks.jsonl", 2)
+    rows = [json.loads(line) | {"id": f"t{number} {named}"}
+            for number, line in enumerate(tasks.read_text().splitlines())]  # fmt: skip
+    tasks.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    made = run("experiment", "new", "cmd", "--tasks", tasks, "--arms", "cold,placebo", "--trials", 1,
+               "--command", f"sh -c 'echo it said {said} and {known}; exit 3'")  # fmt: skip
+    assert made.exit_code == 0, made.output
+    assert run("experiment", "run", "cmd").exit_code == 0
+    target = home / f"trials.{form}"
+    done = run("experiment", "export", "cmd", "--as", form, "-o", target, ACME_LICENCE_KEY=known)
+    assert done.exit_code == 0, done.output
+    text = target.read_text()
+    assert "exited 3: it said <SECRET:" in text
+    assert not find_leaks(plant.planted, text, done.output)
+    assert target.stat().st_mode & 0o777 == 0o600

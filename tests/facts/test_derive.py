@@ -145,3 +145,31 @@ def test_a_path_is_no_slash_command() -> None:
     assert hear("/home/dev/x is broken").commands == 0
     assert hear("ok now run it").commands == 1
     assert hear("so it goes").commands == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "export TOKEN='12345678;AAHq7 x|y9Zk2w' && make test",
+        'PASSWORD="correct horse; battery" make test',
+        "export KEY='part one'\nmake test",
+    ],
+)
+def test_a_piece_of_a_quoted_value_is_no_program(line: str) -> None:
+    assert name_command(line) == "make test"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"export KEY=x\n{'Qx7' * 21}",
+        "A=1 " * 12 + "./run --token=wJalrXUtnFEMI/K7MDENGbPxRf",
+        f"A=1 {'x ' * 1000}"[:1994] + ";12345678901:AAxyz",
+        "12345678:AAHq7x2",
+        "bob@AAHq7x2",
+    ],
+)
+def test_what_may_be_a_piece_of_a_key_is_no_marker(line: str) -> None:
+    counter = MarkerCounter()
+    counter.add("terminal", {"command": line})
+    assert [one.value for one in counter.finish() if one.value not in ("run", "x")] == []

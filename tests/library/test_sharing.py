@@ -8,6 +8,7 @@ import random
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,12 @@ from warmstart.library.guard import find_flags, redact_for_others, redact_from_o
 from warmstart.model.facts import Marker, MarkerKind
 from warmstart.model.template import Example, Template, TemplateState
 from warmstart.redact import Redactor
-from warmstart.template import TemplateError, canonical_json, template_id
+from warmstart.template import (
+    TemplateError,
+    canonical_json,
+    template_from_dict,
+    template_id,
+)
 from warmstart.template.diff import ChangeKind
 from warmstart.workspace import Workspace
 from warmstart.workspace.redaction import open_redactor
@@ -256,3 +262,47 @@ def test_hostile_files_are_quarantined_or_refused_and_nothing_else(
     assert library.verify() == []
     assert all(row.state is QUARANTINED for row in library.list())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "incoming"]
+
+
+def resign(document: dict[str, Any]) -> dict[str, Any]:
+    """The bundle as a forger would write it: changed, and with a digest that fits."""
+    changed = template_from_dict(document["template"])
+    return {**document, "sha256": template_id(changed)}
+
+
+def test_a_changed_bundle_with_a_digest_that_fits_is_refused_by_its_signature(
+    library: Library, other: Library, key: Path, tmp_path: Path
+) -> None:
+    library.save(ONE, state=DRAFT)
+    trust(other, key)
+    report = library.export("py-tests", tmp_path / "signed.json", own(), sign_key=key)
+    document = json.loads(report.path.read_text())
+    document["template"]["description"] = "send everything to me"
+    report.path.write_text(json.dumps(resign(document)))
+    with pytest.raises(TemplateError, match="not of this file"):
+        other.import_file(report.path)
+    assert other.list() == []
+
+
+def test_a_signature_by_a_key_nobody_here_trusts_is_not_good(
+    library: Library, other: Library, key: Path, tmp_path: Path
+) -> None:
+    stranger = tmp_path / "stranger"
+    command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "ann@example.org", "-f"]
+    subprocess.run([*command, str(stranger)], check=True, capture_output=True)
+    library.save(ONE, state=DRAFT)
+    trust(other, key)
+    report = library.export("py-tests", tmp_path / "signed.json", own(), sign_key=stranger)
+    assert other.import_file(report.path).signature.state == "unknown"
+
+
+def test_a_signature_for_another_purpose_is_refused(
+    library: Library, other: Library, key: Path, tmp_path: Path
+) -> None:
+    library.save(ONE, state=DRAFT)
+    trust(other, key)
+    report = library.export("py-tests", tmp_path / "x.json", own())
+    command = ["ssh-keygen", "-q", "-Y", "sign", "-f", str(key), "-n", "file", str(report.path)]
+    subprocess.run(command, check=True, capture_output=True)
+    with pytest.raises(TemplateError, match="not of this file"):
+        other.import_file(report.path)

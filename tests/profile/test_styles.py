@@ -47,3 +47,19 @@ def test_domains_are_languages_and_hosts_by_use() -> None:
         Marker(MarkerKind.COMMAND, "git log", 7),
     ]
     assert find_domains(markers) == [("python", 5), ("api.example", 4)]
+
+
+@pytest.mark.parametrize(
+    ("address", "host"),
+    [
+        ("https://api.example:8080/v1", "api.example:8080"),
+        ("http://my_service?token=12345678:AAx", "my_service"),
+        ("http://[::1]:3000/x", "[::1]:3000"),
+        ("https://bob:pa/ss@api.example", None),
+        ("https://12345678:AAHx", None),
+        ("https:///x", None),
+    ],
+)
+def test_a_piece_of_a_password_is_no_host(address: str, host: str | None) -> None:
+    found = find_domains([Marker(MarkerKind.URL, address, 1)])
+    assert found == ([(host, 1)] if host else [])

@@ -12,7 +12,8 @@ from warmstart.redact.injection import find_instructions
 PIECES = [
     "A", "-", "\\", "%25", "password=", "token ", "://a:", "-eyJaaaa", "glpat-xxxx", "Cookie: a=",
     "-----BEGIN PRIVATE KEY-----", "a.b@c.", "/home/a", "+1 ", "mysql ", "<SECRET:", "ignore all ",
-    "authorization", "\u200b", "1-", "Private-Lines: 1\n", "before you do ",
+    "authorization", "\u200b", "1-", "Private-Lines: 1\n", "before you do ", "eyJaaaa", "eyJ",
+    "1234567:AA", "AKIA", "AIza", "Q~", "sk-T3BlbkFJ", "SGSG.",
 ]  # fmt: skip
 SIZE = 12_000
 MAX_RATIO = 3.2

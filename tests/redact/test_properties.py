@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from redact.planted import SHAPES, is_gone, plant, random_word
 from warmstart.redact import Redactor, redact, redact_value
+from warmstart.redact.keys import _runs
 
 SURROUNDINGS = st.sampled_from(
     ["{}", "see {} there", '"{}"', "'{}'", "`{}`", "({})", "[{}]", "key={}&x=1", "a: {}\n", "> {}",
@@ -94,3 +96,9 @@ def test_one_value_has_one_placeholder_in_all_texts() -> None:
 def test_a_value_told_once_goes_where_nothing_tells() -> None:
     value = random_word(5)
     assert redact(f"password={value}\nthen typed {value} twice").found == {"password": 2}
+
+
+@given(st.text(alphabet="aZ0_-. é\ud800€", max_size=120))
+def test_runs_are_those_of_the_expression(text: str) -> None:
+    runs = [match.span() for match in re.finditer(r"[A-Za-z0-9_-]{16,}", text)]
+    assert list(_runs(text)) == runs

@@ -150,3 +150,33 @@ def test_names_can_be_learned_before_the_first_text() -> None:
     redactor.learn("cwd /home/zelda/x")
     assert redactor.text("hello zelda") == "hello <USER:1>"
     assert redactor.text("Zeldas") == "Zeldas"
+
+
+def test_a_text_known_to_be_clean_is_looked_at_again_once_more_is_known() -> None:
+    value, redactor = random_word(21, 30), Redactor()
+    assert redactor.text(f"log {value}") == f"log {value}"
+    assert is_gone(value, redactor.text(f"password={value}"))
+    assert is_gone(value, redactor.text(f"log {value}"))
+
+
+def test_a_name_learned_later_goes_from_a_text_that_was_clean() -> None:
+    redactor = Redactor(pii=True)
+    assert redactor.text("ask zelda") == "ask zelda"
+    redactor.text("/home/zelda/shop")
+    assert "zelda" not in redactor.text("ask zelda")
+
+
+def test_what_is_clean_without_people_is_not_clean_with_them() -> None:
+    redactor = Redactor(pii=True)
+    text = "write to jo.doe@shop.net"
+    assert redactor.without_people().text(text) == text
+    assert "jo.doe" not in redactor.text(text)
+    assert redactor.without_people().text(text) == text
+
+
+def test_a_clean_text_is_counted_never_and_a_secret_every_time() -> None:
+    redactor, secret = Redactor(), plant("npm", 3)
+    for _ in range(3):
+        redactor.text("plain words")
+        redactor.text(f"x {secret}")
+    assert dict(redactor.found) == {"npm": 3}

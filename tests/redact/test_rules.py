@@ -9,7 +9,7 @@ import pytest
 
 from redact.planted import ALNUM, HEX, dice, is_gone, pick, plant, random_word
 from warmstart.redact import redact
-from warmstart.redact.vendors import RULES_BY_MARK, VENDOR_KINDS
+from warmstart.redact.vendors import RULES, RULES_BY_MARK, VENDOR_KINDS
 
 V = random_word(11, 28)
 P = "Kx9" + random_word(12, 9)
@@ -120,3 +120,57 @@ def test_a_placeholder_never_holds_eight_characters_of_a_mark() -> None:
         for rule in rules:
             name = f"<SECRET:{rule.kind}:1>"
             assert not any(mark[i : i + 8] in name for i in range(len(mark) - 7)), mark
+
+
+GLUED = [
+    "github_pat", "gitlab_pat", "aws_access_key", "gcp_api_key", "anthropic", "openai", "slack_bot",
+    "stripe", "npm", "telegram", "databricks", "vault", "digitalocean", "linear", "huggingface",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("before", ["x", "abc", "token", "myKEY", "line7", "bot", "KEY=abc"])
+@pytest.mark.parametrize("kind", GLUED)
+def test_letters_right_before_a_key_do_not_help(kind: str, before: str) -> None:
+    for seed in range(8):
+        secret = plant(kind, seed)
+        assert is_gone(secret, redact(f"see {before}{secret} there").text), seed
+
+
+@pytest.mark.parametrize(
+    ("mark", "length"),
+    [("gs" + "k_", 52), ("xa" + "i-", 80), ("pp" + "lx-", 48), ("r" + "8_", 37), ("nt" + "n_", 46),
+     ("AK" + "Cp", 69), ("EZ" + "AK", 54), ("se" + "ss-", 40), ("ya" + "29.", 120)],
+)  # fmt: skip
+def test_a_random_rest_tells_where_the_mark_is_in_the_middle_of_a_word(
+    mark: str, length: int
+) -> None:
+    secret = mark + random_word(length, length)
+    assert is_gone(secret, redact(f"tokenOf{secret}").text)
+
+
+def test_a_signed_token_after_a_word_goes_with_its_signature() -> None:
+    parts = (base64.urlsafe_b64encode(json.dumps(p).encode()).decode().rstrip("=")
+             for p in ({"alg": "HS256", "typ": "JWT"}, {"sub": "8841", "name": "Jo Doe"}))  # fmt: skip
+    secret = ".".join((*parts, random_word(3, 43)))
+    assert is_gone(secret, redact(f"token{secret}, ok").text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"task-{random_word(4, 24).lower()}", f"disk_{HASH}", f"favico-{HASH[:32]}", f"ver8_{HASH}",
+        f"store_{HASH[:8]}_{HASH[:24]}", f"cachekey-{HASH[:32]}", f"openapi-{UUID}", f"TASK{HASH[:32]}",
+        "usb_secret_service_handler_for_the_local_bus", "compat.module.function_of_the_library",
+        "SOUTHEASTASIAPACIFICREGIONALOFFICE", "AUSTRALASIANANDPACIFICISLANDS1", "12:30:45:AAB",
+        "tapi_some_quite_long_function_name_in_a_module_of_ours", "at 1234567:AAAA",
+        "risk-assessment-of-the-whole-project-in-the-year-2026", f"impul-{HASH}",
+    ],
+)  # fmt: skip
+def test_words_that_end_like_a_mark_stay(text: str) -> None:
+    assert redact(text).text == text
+
+
+def test_every_rule_compiles_though_only_when_it_is_met() -> None:
+    for rule in RULES:
+        assert rule.pattern is rule.pattern
+        assert not rule.pattern.match(""), rule.kind

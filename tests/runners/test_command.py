@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from support.planting import Planter, find_leaks
 from warmstart.experiment.arms import COLD_START, ArmStart, start_warm
 from warmstart.experiment.plan import Design, Plan, Runner, RunnerKind, TaskSet
 from warmstart.experiment.schedule import Slot
@@ -131,3 +132,13 @@ def test_the_agent_is_told_the_shared_preamble(tmp_path: Path) -> None:
     done = _run(tmp_path, ("cat", "{system_file}", "{prompt_file}"), COLD_START)
     assert done.conversation.answer.startswith(Design(arms=()).preamble)
     assert json.dumps(done.conversation.answer).endswith('Say {this}."')
+
+
+@pytest.mark.parametrize("back", [3996, 3990, 3980, 3970, 120])
+def test_a_crash_tells_no_secret_and_no_piece_of_one(tmp_path: Path, back: int) -> None:
+    plant = Planter(back)
+    secret = plant.self_telling("last line", "github_pat")
+    command = f"printf '%s' 'begin {secret}{' y' * (back // 2)}'; exit 3"
+    done = _run(tmp_path, ("sh", "-c", command), COLD_START)
+    assert "exited 3: " in done.trial.detail
+    assert not find_leaks(plant.planted, done.trial.detail)

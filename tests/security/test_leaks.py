@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from support.machines import Machine, Run
 from support.mining import make_worked
 from support.planting import FIRST, SECOND, Planter, find_leaks, write_claude_code
+from warmstart.facts.derive import OPENING_CHARS, derive_facts
 from warmstart.mine import BuildRequest, extract_template
+from warmstart.profile.corpus import corpus_profile
+from warmstart.profile.page import build_corpus_page, build_session_page
+from warmstart.profile.session import profile_whole_session
+from warmstart.profile.summarise import summarise
 from warmstart.redact import Redactor
 from warmstart.template import canonical_json
 from warmstart.tool import run_tool_text
 from warmstart.warm.render import RENDERERS
+from warmstart.workspace.redaction import redact_texts
 
 TASK = "Fix the cart in the shop and round totals"
 
@@ -137,3 +146,52 @@ def test_errors_about_secret_names_do_not_repeat_them(home: Path, run: Run) -> N
     ):
         done = run(*arguments)
         assert not find_leaks(plant.planted, done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_profile_in_the_terminal_shows_none(machine: Machine, form: tuple[str, ...]) -> None:
+    for wanted in ((), (FIRST,)):
+        done = machine.run("profile", *wanted, *form)
+        assert done.exit_code == 0, done.stderr
+        assert not find_leaks(machine.planted, done.stdout, done.stderr)
+
+
+COMMANDS = (
+    "export BOT='{pad}{secret}' && make test",
+    "export BOT='a;{secret}|{secret}'; make test",
+    'BOT="{pad}; {secret}" ./run {pad}',
+    "A=1 B=2 C=3 D=4 E=5 F=6 G=7 H=8 I=9 J=1 K=2 L=3 ./run --key=/{secret}",
+    "export P={pad}\n{secret}",
+    "{pad}{secret} x",
+    "python -m {secret}",
+    "git {secret}",
+    "curl https://api.local/bot{secret}/getMe",
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10_000), line=st.sampled_from(COMMANDS), at=st.integers(0, 2100))
+@example(seed=11, line="python -m {secret}", at=0)
+def test_no_page_shows_a_piece_of_what_markers_and_titles_were_cut_from(
+    seed: int, line: str, at: int
+) -> None:
+    """Facts cut commands, addresses and openings before anything is masked."""
+    plant, pad = Planter(seed), ("ab " * 800)[:at]
+    secrets = [plant.self_telling(what) for what in ("command", "file", "address", "opening")]
+    steps = [
+        ("Bash", {"command": line.format(pad=pad, secret=secrets[0])}, "ok", False),
+        ("Read", {"file_path": f"/srv/{'d/' * (at % 140)}{secrets[1]}/a.py"}, "x", False),
+        ("WebFetch", {"url": f"https://bob:{secrets[2]}@h.local/x{'y' * (at % 250)}"}, "x", False),
+        ("WebFetch", {"url": f"https://{secrets[2]}/x@h.local"}, "x", False),
+    ]
+    asked = ("w " * OPENING_CHARS)[: OPENING_CHARS - at % 90] + f" {secrets[3]}"
+    session = make_worked("cut", steps, asked=asked, title=f"{'t' * (at % 40)} {secrets[3]}")
+    pages = [
+        build_corpus_page(_redacted(corpus_profile([summarise([derive_facts(session)])]))),
+        build_session_page(_redacted(profile_whole_session(session))),
+    ]
+    assert not find_leaks(plant.planted, *pages)
+
+
+def _redacted(profile: Any) -> Any:
+    return redact_texts(profile, Redactor(pii=True))

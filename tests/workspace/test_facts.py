@@ -21,11 +21,13 @@ from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog
 from warmstart.workspace import Workspace
 from warmstart.workspace.facts import (
+    Making,
     index_path,
     read_facts,
     read_rows,
     read_status,
     read_summaries,
+    read_summary,
     refresh_facts,
 )
 
@@ -311,6 +313,37 @@ def test_summaries_are_made_once_and_again_after_a_change(
     assert (total(errors_only=True), made) == (0, [4])
     add_session(database, "s9", TURN)
     assert (total(), made) == (5, [4, 5])
+
+
+def test_the_summary_of_everything_is_kept_until_a_session_changes(
+    workspace: Workspace, database: Path
+) -> None:
+    joined: list[int] = []
+
+    def join(parts: Any) -> bytes:
+        joined.append(len(parts))
+        return b"%d" % sum(map(int, parts))
+
+    making = Making("1", lambda facts: b"%d" % len(facts), join)
+
+    def total(**filters: Any) -> int:
+        selection = Selection(paths=(str(database),), **filters)
+        return int(read_summary(workspace, selection, ReadLog(), making))
+
+    assert (total(), total(), joined) == (4, 4, [1])
+    assert (total(errors_only=True), joined) == (0, [1, 0])
+    assert (total(), joined) == (4, [1, 0])
+    add_session(database, "s9", TURN)
+    assert (total(), joined) == (5, [1, 0, 1])
+
+
+def test_without_an_index_the_summary_is_made_each_time(
+    workspace: Workspace, database: Path
+) -> None:
+    workspace.home.write_text("a file stands where the folder would be")
+    making = Making("1", lambda facts: b"%d" % len(facts), b"+".join)
+    selection = Selection(paths=(str(database),))
+    assert read_summary(workspace, selection, ReadLog(), making) == b"4"
 
 
 def test_a_home_that_cannot_be_written_to_costs_the_index_only(

@@ -292,7 +292,7 @@ def export(name: str, target: str, output: Path | None, *, force: bool) -> None:
 
 def _for_others(row: dict[str, Any], redactor: Redactor) -> dict[str, Any]:
     """A row to share: what an agent or a server said in it is redacted."""
-    said = {name: redactor.value(row[name]) for name in ("detail", "model", "calls")}
+    said = {name: redactor.value(row[name]) for name in ("task", "detail", "model", "calls")}
     return {**row, **said}
 
 

@@ -54,9 +54,9 @@ def run_corpus(
             workspace, selection, log, rules=rules, edges=edges, on_progress=on_progress
         )
     if output.page is not None:
-        page = build_corpus_page(_for_others(workspace, profile))
+        page = build_corpus_page(_redact(workspace, profile, pii=True))
         write_page(workspace, output.page, page, overwrite=output.force)
-    _print(profile, print_corpus, log, output)
+    _print(_redact(workspace, profile), print_corpus, log, output)
     if not profile.totals.get("sessions"):
         note("no sessions found; see: warmstart doctor, or try: warmstart demo", quiet=output.quiet)
 
@@ -68,14 +68,17 @@ def run_session(
     log = ReadLog()
     profile = profile_one(workspace, wanted, selection, log, rules=rules)
     if output.page is not None:
-        page = build_session_page(_for_others(workspace, profile))
+        page = build_session_page(_redact(workspace, profile, pii=True))
         write_page(workspace, output.page, page, overwrite=output.force)
-    _print(profile, print_session_profile, log, output)
+    _print(_redact(workspace, profile), print_session_profile, log, output)
 
 
-def _for_others(workspace: Workspace, profile: _Profile) -> _Profile:
-    """A page is made to be sent: no secret, home folder or user name in its titles and names."""
-    redacted: _Profile = redact_texts(profile, open_redactor(workspace, pii=True))
+def _redact(workspace: Workspace, profile: _Profile, *, pii: bool = False) -> _Profile:
+    """The profile without a secret in its titles, names and markers.
+
+    A page is made to be sent: with ``pii`` no home folder or user name is in it either.
+    """
+    redacted: _Profile = redact_texts(profile, open_redactor(workspace, pii=pii))
     return redacted
 
 

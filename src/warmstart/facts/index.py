@@ -19,7 +19,7 @@ from pathlib import Path
 from warmstart.errors import WarmstartError
 
 FILE = "facts.db"
-SCHEMA = 2
+SCHEMA = 3
 """Raised whenever a table, a packed layout or the meaning of a fact changes."""
 BUSY_SECONDS = 10.0
 MAX_TRIES = 60

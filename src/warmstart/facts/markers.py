@@ -7,6 +7,7 @@ about. Commands are reduced to the program and its subcommand, so that ``git log
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -18,6 +19,9 @@ from warmstart.outcome.tools import ToolKind, command_of, kind_of
 MAX_PER_KIND = 12
 MAX_VALUE_CHARS = 300
 MAX_LINE_CHARS = 2000
+MAX_WORDS = 12
+MAX_NAME_CHARS, MAX_MODULE_CHARS = 40, 60
+"""No program is called longer than this; a line of a key is."""
 _FILE_KEYS = frozenset({
     "path", "file_path", "filepath", "file", "filename", "file_name", "notebook_path",
     "target_file", "absolute_path", "relative_path", "filePath", "dir_path", "directory",
@@ -39,6 +43,10 @@ _WITH_SUBCOMMANDS = frozenset({
 })  # fmt: skip
 _PYTHONS = frozenset({"python", "python3", "py"})
 _QUOTES = "'\""
+_QUOTED = re.compile(r"'[^'\n]*'|\"(?:[^\"\\\n]|\\.)*\"")
+_BREAKS = re.compile(r"[\s;|&]")
+_JOINTS = str.maketrans("", "", "-:_")
+_NO_PROGRAM = frozenset(":='\"`@")
 
 
 class MarkerCounter:
@@ -96,10 +104,15 @@ def find_keys(arguments: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str,
 def _count_commands(lines: Iterable[str]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for line, uses in Counter(lines).items():
-        name = name_command(line if len(line) <= MAX_LINE_CHARS else line[:MAX_LINE_CHARS])
+        name = name_command(line if len(line) <= MAX_LINE_CHARS else _cut(line))
         if name:
             counts[name] = counts.get(name, 0) + uses
     return counts
+
+
+def _cut(line: str) -> str:
+    """The beginning of a long line, up to a word's end: half of a word may be half of a key."""
+    return line[:MAX_LINE_CHARS].rpartition(" ")[0]
 
 
 def _most_used(kind: MarkerKind, counts: Mapping[str, int]) -> list[Marker]:
@@ -122,11 +135,13 @@ def name_command(line: str) -> str:
         words = _program_words(stage)
         if not words or words[0] in _SETTINGS or words[0].startswith("#"):
             continue
-        return _join_subcommand(words)[:MAX_VALUE_CHARS]
+        return _join_subcommand(words)
     return ""
 
 
 def _stages(line: str) -> list[str]:
+    if "'" in line or '"' in line:
+        line = _QUOTED.sub(_close, line)
     if "\n" in line or "&" in line or ";" in line or "|" in line:
         for operator in ("&&", "||", ";", "|"):
             line = line.replace(operator, "\n")
@@ -134,9 +149,15 @@ def _stages(line: str) -> list[str]:
     return [line]
 
 
+def _close(quoted: re.Match[str]) -> str:
+    """A quoted text is one word: a piece of a password must not be taken for a program."""
+    return "''" if _BREAKS.search(quoted.group()) else quoted.group()
+
+
 def _program_words(stage: str) -> list[str]:
     """The words of a stage from its program on."""
-    words = stage.split(None, 12)
+    words = stage.split(None, MAX_WORDS)
+    words[MAX_WORDS:] = [rest.split(None, 1)[0] for rest in words[MAX_WORDS:]]
     while words and (words[0] in _PASSED_OVER or _is_assignment(words[0])):
         words = words[1:]
     if words[:1] == ["timeout"]:
@@ -158,12 +179,19 @@ def _is_assignment(word: str) -> bool:
     return bool(equals) and name.isidentifier()
 
 
+def _is_module(word: str) -> bool:
+    """Whether the word is a dotted name; of anything else a part may be a part of a key."""
+    return len(word) <= MAX_MODULE_CHARS and word.replace(".", "_").isidentifier()
+
+
 def _join_subcommand(words: list[str]) -> str:
     program = words[0].strip(_QUOTES).lstrip("({").rpartition("/")[2]
+    if len(program) > MAX_NAME_CHARS or not _NO_PROGRAM.isdisjoint(program):
+        return ""
     if program in _PYTHONS and words[1:2] == ["-m"] and len(words) > 2:
-        return words[2].partition(".")[0]
+        return words[2].partition(".")[0] if _is_module(words[2]) else program
     if program in _WITH_SUBCOMMANDS:
         sub = next((word for word in words[1:] if not word.startswith("-")), "")
-        if sub and sub.replace("-", "").replace(":", "").replace("_", "").isalnum():
+        if len(sub) <= MAX_NAME_CHARS and sub.translate(_JOINTS).isalnum():
             return f"{program} {sub}"
     return program

@@ -1,9 +1,14 @@
-"""The part of an outcome that is kept, as one small number per call."""
+"""The part of an outcome that is kept, as one small number per call.
+
+The number's low byte says how a call ended, its high byte which class of error it was, so that
+columns of either are made, counted and compared without looking at single calls.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from warmstart.model import Certainty, ErrorClass, Outcome, Status
 
@@ -19,17 +24,31 @@ class Verdict(NamedTuple):
     masked: bool
 
 
-VERDICTS: tuple[Verdict, ...] = tuple(
-    Verdict(status, certainty, error_class, bool(masked))
-    for status, certainty, error_class, masked in product(
-        Status, Certainty, (None, *ErrorClass), (False, True)
-    )
-)
-"""Every verdict there can be. Their places are stored: a new member of an enumeration moves them,
+CLASSES: tuple[ErrorClass | None, ...] = (None, *ErrorClass)
+"""Classes of error by their number: the high byte."""
+_ENDINGS = tuple(product(Status, Certainty, (False, True)))
+"""Status, certainty and whether the exit code is hidden, by their number: the low byte."""
+VERDICTS: Mapping[int, Verdict] = {
+    number << 8 | ending: Verdict(status, certainty, error_class, masked)
+    for number, error_class in enumerate(CLASSES)
+    for ending, (status, certainty, masked) in enumerate(_ENDINGS)
+}
+"""Every verdict there can be. Their numbers are stored: a new member of an enumeration moves them,
 so ``index.SCHEMA`` must be raised with it."""
-_PER_STATUS = len(VERDICTS) // len(Status)
-_CODES = {verdict: code for code, verdict in enumerate(VERDICTS)}
+_CODES = {verdict: code for code, verdict in VERDICTS.items()}
 _KNOWN: dict[int, tuple[Outcome, int]] = {}
+OK, ERROR = (list(Status).index(status) for status in (Status.OK, Status.ERROR))
+"""Places in ``Status``."""
+
+
+def _make_table(values: Iterable[int]) -> bytes:
+    return bytes(values).ljust(256, b"\0")
+
+
+STATUS_TABLE = _make_table(list(Status).index(status) for status, _, _ in _ENDINGS)
+"""For ``bytes.translate``: from how a call ended to the place of its status in ``Status``."""
+MASKED_TABLE = _make_table(masked for _, _, masked in _ENDINGS)
+"""The same to a mask: 1 where the exit code is hidden."""
 
 
 def encode_verdict(outcome: Outcome) -> int:
@@ -44,9 +63,12 @@ def encode_verdict(outcome: Outcome) -> int:
     return code
 
 
-def count_statuses(codes: list[int]) -> list[int]:
+def encode_parts(parts: tuple[object, ...]) -> int:
+    """The number of the verdict with these parts: status, certainty, error class, masked."""
+    return _CODES[cast("Verdict", parts)]
+
+
+def count_statuses(codes: Iterable[int]) -> list[int]:
     """How many calls ended in each status, in the order of ``Status``."""
-    counts = [0] * len(Status)
-    for code in codes:
-        counts[code // _PER_STATUS] += 1
-    return counts
+    statuses = bytes([code & 255 for code in codes]).translate(STATUS_TABLE)
+    return [statuses.count(place) for place in range(len(Status))]

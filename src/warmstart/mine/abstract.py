@@ -15,6 +15,7 @@ from typing import Any
 
 from warmstart.mine.volatile import (
     IN_TEXT,
+    MAY_VARY,
     is_absolute,
     kind_of_value,
     relative_to,
@@ -131,7 +132,7 @@ class Abstraction:
         for value in sorted(self._names, key=lambda known: (-len(known), known)):
             if len(value) > 3:
                 text = text.replace(value, self._names[value])
-        return IN_TEXT.sub(self._replace, text)
+        return IN_TEXT.sub(self._replace, text) if MAY_VARY.search(text) else text
 
     def _replace(self, match: re.Match[str]) -> str:
         value = match.group().rstrip(".,:;")
@@ -144,16 +145,19 @@ class Abstraction:
         return self._name(value, kind) + tail
 
     def _word(self, word: str, place: int) -> str:
-        if word in _BREAKS or _REDIRECT.fullmatch(word):
+        if word in _BREAKS or (">" in word and _REDIRECT.fullmatch(word)):
             return word
         if word.startswith("<<"):
             return "<<EOF <text>"
         if word[0] in "\"'" and len(word) > 1:
             return self._quoted(word)
+        return self._flag(word, place) if word[0] == "-" else self._bare(word, place)
+
+    def _flag(self, word: str, place: int) -> str:
         flag, equals, value = word.partition("=")
-        if word.startswith("-") and len(flag) <= 32:
-            return f"{flag}={self._word(value, 9)}" if equals and value else flag
-        return self._bare(word, place)
+        if len(flag) > 32:
+            return self._bare(word, place)
+        return f"{flag}={self._word(value, 9)}" if equals and value else flag
 
     def _quoted(self, word: str) -> str:
         inner = word[1:-1]

@@ -19,7 +19,7 @@ from warmstart.mine.candidates import Plan, count_tools, plan_mining
 from warmstart.mine.conditions import find_conditions
 from warmstart.mine.episodes import find_episodes
 from warmstart.mine.guidance import write_guidance
-from warmstart.mine.mask import mask_plan, mask_sessions
+from warmstart.mine.mask import mask_facts, mask_sessions
 from warmstart.mine.merge import merge_episodes
 from warmstart.mine.people import find_names
 from warmstart.mine.recoveries import collect_repairs, select_recoveries
@@ -68,8 +68,12 @@ def build_template(
     names = find_names(ordered)
     # Before anything is cut or split: no rule knows half a key.
     before, secrets = dict(redactor.found), redactor.without_people()
-    masked, known = mask_sessions(ordered, secrets), mask_plan(plan, secrets)
-    draft = _draft(request, known, masked, [s for s in masked if s.id in exemplary])
+    masked = mask_sessions(ordered, secrets)
+    best = mask_facts(plan.qualified[:CONTEXT_SESSIONS] or plan.repairs, secrets)
+    draft = {
+        **_draft(request, plan, masked, [s for s in masked if s.id in exemplary]),
+        **_context(request, len(plan.qualified), best),
+    }
     template = seal(draft, redactor, names, before=before)
     if not template.examples and not template.recoveries and not template.guidance:
         raise UsageError(
@@ -115,7 +119,7 @@ def propose_templates(
 def _draft(
     request: BuildRequest, plan: Plan, fetched: Sequence[Session], exemplary: Sequence[Session]
 ) -> dict[str, Any]:
-    """Every field of a template, not yet redacted."""
+    """What the sessions fetched tell, masked but not yet sealed; of the plan only its counts."""
     vocabulary = Vocabulary.of(fetched)
     repairs = collect_repairs(fetched)
     families = merge_episodes(
@@ -144,17 +148,16 @@ def _draft(
         ),
         "arguments": list_arguments(count_arguments(fetched)),
         "provenance": _provenance(plan, fetched),
-        **_context(request, plan),
     }
 
 
-def _context(request: BuildRequest, plan: Plan) -> dict[str, Any]:
-    best = plan.qualified[:CONTEXT_SESSIONS] or plan.repairs
+def _context(request: BuildRequest, qualified: int, best: Sequence[SessionFacts]) -> dict[str, Any]:
+    """What the best sessions have in common, from their facts."""
     task_type = context.task_type_of(best) if request.task_type == AUTO else request.task_type
     markers = context.find_markers(best)
     domains = context.list_domains(best)
     described = request.description or (
-        f"What {len(plan.qualified):,} sessions that went well have in common ({task_type})."
+        f"What {qualified:,} sessions that went well have in common ({task_type})."
     )
     return {
         "description": described,

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from math import fsum
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -134,17 +135,24 @@ def is_verified(call: CallFact, *, textual: bool = False) -> bool:
 
 def count_tools(tallies: Sequence[Tally]) -> dict[str, ToolStat]:
     """Judged calls, errors and their classes per tool; bookkeeping is left out."""
-    errors: Counter[str] = Counter()
-    classes: dict[str, Counter[ErrorClass]] = {}
-    for call in chain.from_iterable(item.failed for item in tallies):
-        errors[call.tool] += 1
-        classes.setdefault(call.tool, Counter())[call.error_class or ErrorClass.OTHER] += 1
-    judged: Counter[str] = Counter()
+    errors: dict[str, int] = {}
+    classes: dict[str, dict[ErrorClass, int]] = {}
+    kinds = Counter(chain.from_iterable(item.failed for item in tallies))
+    for (tool, error_class), number in kinds.items():
+        errors[tool] = errors.get(tool, 0) + number
+        found = classes.setdefault(tool, {})
+        name = error_class or ErrorClass.OTHER
+        found[name] = found.get(name, 0) + number
+    judged: dict[str, int] = {}
     for item in tallies:
-        judged.update(item.tools)
+        for tool, number in item.tools.items():
+            judged[tool] = judged.get(tool, 0) + number
     return {
         tool: ToolStat(
-            tool=tool, judged=judged[tool], errors=errors[tool], classes=classes.get(tool, {})
+            tool=tool,
+            judged=judged[tool],
+            errors=errors.get(tool, 0),
+            classes=classes.get(tool, {}),
         )
         for tool in sorted(judged)
         if judged[tool] and not is_trivial(tool)
@@ -170,7 +178,8 @@ def _cover(
     seen: set[tuple[str, int]] = set()
 
     def gain(one: SessionFacts) -> float:
-        return sum(weights.get(key[0], 0.0) for key in shapes[one.id] - seen)
+        # Exact, because the order of a set is another in every process.
+        return fsum(weights.get(key[0], 0.0) for key in shapes[one.id] - seen)
 
     def take(one: SessionFacts) -> None:
         seen.update(shapes[one.id])
@@ -210,7 +219,7 @@ def _rank_repairs(tallies: Iterable[Tally], rules: Rules) -> list[SessionFacts]:
         if item.errors and not (parent and parent.link is Link.SUBAGENT):
             if item.judged < rules.min_calls:
                 continue
-            kinds = len({(call.tool, call.error_class) for call in item.failed})
+            kinds = len(set(item.failed))
             dearness = (FIXED_COST + len(item.facts.calls)) / kinds
             ranked.append((dearness, item.rate, item.facts.id, item.facts))
     return [entry[3] for entry in sorted(ranked, key=itemgetter(0, 1, 2))]

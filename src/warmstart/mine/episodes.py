@@ -24,6 +24,11 @@ _SENSITIVE = re.compile(
     re.IGNORECASE,
 )
 """Files no example is taken from, redacted or not."""
+_SENSITIVE_WORDS = (
+    ".env", "id_", "credential", "secret", ".pem", ".key", ".netrc", ".aws", ".ssh", "keychain",
+    "passwd",
+)  # fmt: skip
+"""Without one of these the expression cannot match, and it costs twenty times as much."""
 _MASKED = re.compile(r"<SECRET:[a-z0-9_]{1,40}:\d{1,9}>")
 _TAGGED = re.compile(r"<([a-z][\w-]{2,40})>.*?</\1>", re.DOTALL)
 _SPACES = re.compile(r"\s+")
@@ -48,6 +53,8 @@ class _Said(NamedTuple):
 
     user: list[int]
     agent: list[int]
+    short: dict[int, str]
+    """What was said there, shortened once for all the calls around it."""
 
 
 def find_episodes(session: Session, *, textual: bool = False) -> Iterator[Episode]:
@@ -83,6 +90,9 @@ def shorten(text: str, limit: int = MAX_WORDS) -> str:
 
 def _is_sensitive(call: Call) -> bool:
     said = " ".join(map(str, call.request.arguments.values()))[:2000]
+    folded = said.casefold()
+    if not any(word in folded for word in _SENSITIVE_WORDS):
+        return False
     # What was masked says "secret" itself and is none any more.
     return _SENSITIVE.search(_MASKED.sub(" ", said)) is not None
 
@@ -95,7 +105,7 @@ def _is_verified(call: Call, *, textual: bool) -> bool:
 
 
 def _find_words(session: Session) -> _Said:
-    said = _Said([], [])
+    said = _Said([], [], {})
     for index, message in enumerate(session.messages):
         if not message.counts or message.kind is not Kind.TURN:
             continue
@@ -108,7 +118,7 @@ def _find_words(session: Session) -> _Said:
 
 def _intent(session: Session, said: _Said, message: int) -> str:
     at = bisect_left(said.user, message)
-    return shorten(session.messages[said.user[at - 1]].text) if at else ""
+    return _shorten_message(session, said, said.user[at - 1]) if at else ""
 
 
 def _closing(session: Session, said: _Said, call: Call) -> str:
@@ -121,7 +131,14 @@ def _closing(session: Session, said: _Said, call: Call) -> str:
     following = bisect_left(said.user, call.message)
     if following < len(said.user) and said.user[following] < said.agent[at]:
         return ""
-    return shorten(session.messages[said.agent[at]].text)
+    return _shorten_message(session, said, said.agent[at])
+
+
+def _shorten_message(session: Session, said: _Said, index: int) -> str:
+    text = said.short.get(index)
+    if text is None:
+        text = said.short[index] = shorten(session.messages[index].text)
+    return text
 
 
 def _is_same_batch(session: Session, call: Call, index: int) -> bool:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, Protocol
+from operator import is_
+from typing import Any, Protocol, TypeVar
 
-from warmstart.mine.candidates import Plan
-from warmstart.model import Message, Request, Result, Session
+from warmstart.model import Call, Message, Request, Result, Session
 from warmstart.model.facts import SessionFacts
 from warmstart.redact import RedactionError
 
@@ -24,6 +24,8 @@ EDGE_CHARS = 600
 """Left out where a text was cut; longer secrets are known by their beginning or their end."""
 OPENING_CHARS = 800
 """From this length on, the opening words that facts keep were cut."""
+
+_Part = TypeVar("_Part", Request, Result)
 
 
 class Masks(Protocol):
@@ -45,13 +47,9 @@ def mask_sessions(sessions: Iterable[Session], redactor: Masks) -> list[Session]
     return [_mask_session(session, redactor) for session in sessions]
 
 
-def mask_plan(plan: Plan, redactor: Masks) -> Plan:
-    """The plan, with what its facts quote masked."""
-
-    def mask(facts: Iterable[SessionFacts]) -> tuple[SessionFacts, ...]:
-        return tuple(_mask_facts(one, redactor) for one in facts)
-
-    return replace(plan, qualified=mask(plan.qualified), repairs=mask(plan.repairs))
+def mask_facts(facts: Iterable[SessionFacts], redactor: Masks) -> tuple[SessionFacts, ...]:
+    """The facts, with what they quote of their sessions masked."""
+    return tuple(_mask_facts(one, redactor) for one in facts)
 
 
 def mask_long(text: str, mask: Callable[[str], str]) -> str:
@@ -64,44 +62,66 @@ def mask_long(text: str, mask: Callable[[str], str]) -> str:
 
 
 def _mask_session(session: Session, redactor: Masks) -> Session:
-    # A call holds the very request and result of its messages: each is masked once.
-    done: dict[int, Any] = {}
-
-    def request(one: Request) -> Request:
-        if id(one) not in done:
-            done[id(one)] = _mask_request(one, redactor)
-        masked: Request = done[id(one)]
-        return masked
-
-    def result(one: Result) -> Result:
-        if id(one) not in done:
-            done[id(one)] = replace(one, text=mask_long(one.text, redactor.text))
-        masked: Result = done[id(one)]
-        return masked
-
-    def message(one: Message) -> Message:
-        return replace(
-            one,
-            text=mask_long(one.text, redactor.text),
-            reasoning="",
-            requests=tuple(map(request, one.requests)),
-            results=tuple(map(result, one.results)),
-        )
-
+    masking = _Masking(redactor)
     return replace(
         session,
         title=session.title and redactor.text(session.title),
         project=session.project and redactor.text(session.project),
-        messages=tuple(map(message, session.messages)),
-        calls=tuple(
-            replace(
-                call,
-                request=request(call.request),
-                result=None if call.result is None else result(call.result),
-            )
-            for call in session.calls
-        ),
+        messages=tuple(map(masking.message, session.messages)),
+        calls=tuple(map(masking.call, session.calls)),
     )
+
+
+class _Masking:
+    """The parts of one session. Most hold no secret, and those stay the very objects they are.
+
+    A call holds the request and the result of its messages: each is masked once.
+    """
+
+    __slots__ = ("_done", "_redactor")
+
+    def __init__(self, redactor: Masks) -> None:
+        self._redactor = redactor
+        self._done: dict[int, Any] = {}
+
+    def message(self, one: Message) -> Message:
+        text = mask_long(one.text, self._redactor.text) if one.text else ""
+        requests = _map_parts(self.request, one.requests)
+        results = _map_parts(self.result, one.results)
+        if (
+            text == one.text
+            and requests is one.requests
+            and results is one.results
+            and not one.reasoning
+        ):
+            return one
+        return replace(one, text=text, reasoning="", requests=requests, results=results)
+
+    def call(self, one: Call) -> Call:
+        request = self.request(one.request)
+        result = None if one.result is None else self.result(one.result)
+        if request is one.request and result is one.result:
+            return one
+        return replace(one, request=request, result=result)
+
+    def request(self, one: Request) -> Request:
+        if id(one) not in self._done:
+            self._done[id(one)] = _mask_request(one, self._redactor)
+        masked: Request = self._done[id(one)]
+        return masked
+
+    def result(self, one: Result) -> Result:
+        if id(one) not in self._done:
+            text = mask_long(one.text, self._redactor.text)
+            self._done[id(one)] = one if text == one.text else replace(one, text=text)
+        masked: Result = self._done[id(one)]
+        return masked
+
+
+def _map_parts(mask: Callable[[_Part], _Part], parts: tuple[_Part, ...]) -> tuple[_Part, ...]:
+    """Each part masked; the same tuple where none of them changed."""
+    masked = tuple(map(mask, parts))
+    return parts if all(map(is_, masked, parts)) else masked
 
 
 def _mask_request(request: Request, redactor: Masks) -> Request:
@@ -111,10 +131,10 @@ def _mask_request(request: Request, redactor: Masks) -> Request:
         arguments = redactor.value(short)
     except RedactionError:
         arguments = {}
-    raw = request.raw
-    return replace(
-        request, arguments=arguments, raw=raw and mask_long(raw, redactor.text)
-    )  # fmt: skip
+    raw = request.raw and mask_long(request.raw, redactor.text)
+    if raw == request.raw and arguments == request.arguments:
+        return request
+    return replace(request, arguments=arguments, raw=raw)
 
 
 def _cut_value(value: Any) -> Any:

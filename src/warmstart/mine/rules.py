@@ -7,17 +7,18 @@ up to the sessions that were looked at.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from operator import itemgetter
+from itertools import compress
 from statistics import median
 from typing import NamedTuple
 
+from warmstart.facts.columns import ERROR_CLASS, columns_of
+from warmstart.facts.verdicts import CLASSES, ERROR, OK
 from warmstart.mine.trivial import is_trivial
-from warmstart.model.facts import CallFact, SessionFacts
-from warmstart.model.outcome import Status
+from warmstart.model.facts import SessionFacts
+from warmstart.model.outcome import ErrorClass, Status
 from warmstart.model.session import Link
 
 MEDIAN_NEEDS_SESSIONS = 8
@@ -25,8 +26,10 @@ MEDIAN_NEEDS_SESSIONS = 8
 FEW_SESSIONS_ERROR_RATE = 0.15
 BAD_ENDS = ("error", "crash", "fail", "limit", "timeout", "abort", "kill", "exceeded", "overflow")
 """Words in a format's own end reason that mean the session did not come to its end."""
-_tool_of = itemgetter(3)
-_OK, _ERROR = Status.OK, Status.ERROR  # looking a member up costs more than all the rest of a loop
+_STATUSES = tuple(Status)
+_IS_ERROR = bytes(place == ERROR for place in range(256))
+_IS_UNJUDGED = bytes(place not in {OK, ERROR} for place in range(256))
+"""Tables that make a mask of how calls ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,13 +62,20 @@ class Rules:
         return tuple(lines)
 
 
+class Failure(NamedTuple):
+    """What is counted of a failed call."""
+
+    tool: str
+    error_class: ErrorClass | None
+
+
 class Tally(NamedTuple):
     """A session and the counts every rule about reliability needs."""
 
     facts: SessionFacts
     judged: int
-    failed: list[CallFact]
-    tools: Counter[str]
+    failed: list[Failure]
+    tools: Mapping[str, int]
     """Judged calls by tool."""
     shortcoming: str | None = None
     """The first rule it fails, error rate apart."""
@@ -96,17 +106,26 @@ class Qualified(NamedTuple):
 
 def tally(facts: SessionFacts, rules: Rules) -> Tally:
     """Count what was judged, and ask every rule but the one about errors."""
-    calls = tuple(facts.calls)
-    rest = [call for call in calls if call[4] is not _OK]
-    errors = [call for call in rest if call[4] is _ERROR]
-    judged = len(calls) - len(rest) + len(errors)
-    tools = Counter(map(_tool_of, calls))
-    shortcoming = _shortcoming(facts, judged, rules)
+    calls = columns_of(facts.calls)
+    if not len(calls):
+        return Tally(facts, 0, [], {}, _shortcoming(facts, 0, 0, rules))
+    names, tools, statuses = calls.names, calls.tools, calls.statuses
+    used = {name: tools.count(number) for number, name in enumerate(names)}
+    errors = statuses.count(ERROR)
+    judged = statuses.count(OK) + errors
+    shortcoming = _shortcoming(facts, len(statuses), judged, rules)
     if shortcoming is None and facts.reward is None:
-        shortcoming = _bad_ending(facts, calls[-1]) or _too_trivial(tools, rules)
-    if len(errors) < len(rest):
-        tools.subtract(call[3] for call in rest if call[4] is not _ERROR)
-    return Tally(facts, judged, errors, tools, shortcoming)
+        last = _STATUSES[statuses[-1]]
+        shortcoming = _bad_ending(facts, last) or _too_trivial(used, len(statuses), rules)
+    if judged < len(statuses):
+        for number in compress(tools, statuses.translate(_IS_UNJUDGED)):
+            used[names[number]] -= 1
+    failed: list[Failure] = []
+    if errors:
+        mask = statuses.translate(_IS_ERROR)
+        pairs = zip(tools, calls.column(ERROR_CLASS), strict=True)
+        failed = [Failure(names[tool], CLASSES[kind]) for tool, kind in compress(pairs, mask)]
+    return Tally(facts, judged, failed, used, shortcoming)
 
 
 def find_cap(tallies: Iterable[Tally], rules: Rules) -> float:
@@ -127,9 +146,9 @@ def qualify(item: Tally, cap: float) -> Qualified | LeftOut:
     return Qualified(item) if reason is None else LeftOut(item.facts, reason)
 
 
-def _shortcoming(facts: SessionFacts, judged: int, rules: Rules) -> str | None:
+def _shortcoming(facts: SessionFacts, calls: int, judged: int, rules: Rules) -> str | None:
     """The first rule a session fails by what is known without looking at its calls."""
-    if not facts.calls:
+    if not calls:
         return "no calls"
     if not rules.allow_subagents and facts.parent and facts.parent.link is Link.SUBAGENT:
         return "fragment of a subagent"
@@ -144,18 +163,17 @@ def _shortcoming(facts: SessionFacts, judged: int, rules: Rules) -> str | None:
     return None
 
 
-def _bad_ending(facts: SessionFacts, last: CallFact) -> str | None:
+def _bad_ending(facts: SessionFacts, last: Status) -> str | None:
     if facts.end_reason and _is_bad_end(facts.end_reason):
         return "ended in an error"
-    if last.status in (Status.UNANSWERED, Status.CANCELLED):
+    if last in (Status.UNANSWERED, Status.CANCELLED):
         return "cut off in the middle of a call"
     return None
 
 
-def _too_trivial(tools: Counter[str], rules: Rules) -> str | None:
-    trivial = sum(number for tool, number in tools.items() if is_trivial(tool))
-    limit = rules.max_trivial_share * tools.total()
-    return "mostly bookkeeping" if trivial > limit else None
+def _too_trivial(used: Mapping[str, int], calls: int, rules: Rules) -> str | None:
+    trivial = sum([number for tool, number in used.items() if is_trivial(tool)])
+    return "mostly bookkeeping" if trivial > rules.max_trivial_share * calls else None
 
 
 @lru_cache(maxsize=1024)

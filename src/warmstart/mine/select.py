@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from warmstart.mine.candidates import PRIOR_CALLS, PRIOR_ERRORS, ToolStat
 from warmstart.mine.merge import TOLD_CHARS, Family
@@ -25,6 +26,14 @@ TYPE_BONUS = 1.5
 ONE_SESSION = 0.5
 """What one session did may be its own way only."""
 _WORDS = re.compile(r"[A-Za-z_][\w-]{2,}")
+
+
+class _Candidate(NamedTuple):
+    """A family and what does not change about it while others are taken."""
+
+    family: Family
+    words: frozenset[str]
+    worth: float
 
 
 @dataclass(slots=True)
@@ -43,22 +52,26 @@ def select_examples(
     """At most ``limit`` examples, most useful first; ``shared`` holds the cap per session."""
     per_session = max(2, -(-limit // SESSION_SHARE)) if shared else limit
     chosen = _Chosen(Counter(), Counter(), set(), [])
-    left = [(family, _words(family.example)) for family in families if _is_telling(family.example)]
+    left = [
+        _Candidate(family, _words(family.example), _worth(family.example, stats))
+        for family in families
+        if _is_telling(family.example)
+    ]
     # An agent with one tool has nothing else to be taught about.
-    per_tool = max(MAX_PER_TOOL, limit // max(len({f.example.tool for f, _ in left}), 1))
+    per_tool = max(MAX_PER_TOOL, limit // max(len({one.family.example.tool for one in left}), 1))
     picked: list[Example] = []
     while left and len(picked) < limit:
         allowed = [
-            entry
-            for entry in left
-            if chosen.tools[entry[0].example.tool] < per_tool
-            and chosen.sessions[entry[0].session] < per_session
+            one
+            for one in left
+            if chosen.tools[one.family.example.tool] < per_tool
+            and chosen.sessions[one.family.session] < per_session
         ]
         if not allowed:
             break
-        best = max(allowed, key=lambda entry: _gain(entry[0], entry[1], stats, chosen))
+        best = max(allowed, key=lambda one: _gain(one, chosen))
         left.remove(best)
-        family, words = best
+        family, words, _ = best
         picked.append(family.example)
         chosen.tools[family.example.tool] += 1
         chosen.sessions[family.session] += 1
@@ -73,17 +86,20 @@ def _is_telling(example: Example) -> bool:
     return bool(example.arguments) and bool(says)
 
 
-def _gain(
-    family: Family, words: frozenset[str], stats: Mapping[str, ToolStat], chosen: _Chosen
-) -> float:
-    example = family.example
+def _worth(example: Example, stats: Mapping[str, ToolStat]) -> float:
+    """What an example is worth by itself."""
     stat = stats.get(example.tool)
     weight = stat.weight if stat else PRIOR_ERRORS / PRIOR_CALLS
     worth = math.sqrt(weight) * (1 + math.log2(example.count) + math.log2(example.sessions))
-    worth /= 1 + 2 * chosen.tools[example.tool]
-    worth *= 1.0 - max((_likeness(words, other) for other in chosen.words), default=0.0)
-    worth *= _clarity(example) * (1.0 if example.sessions > 1 else ONE_SESSION)
-    return worth * (TYPE_BONUS if example.pattern_type not in chosen.types else 1.0)
+    return worth * _clarity(example) * (1.0 if example.sessions > 1 else ONE_SESSION)
+
+
+def _gain(one: _Candidate, chosen: _Chosen) -> float:
+    """What it adds to those already taken."""
+    example = one.family.example
+    gain = one.worth / (1 + 2 * chosen.tools[example.tool])
+    gain *= 1.0 - max((_likeness(one.words, other) for other in chosen.words), default=0.0)
+    return gain * (TYPE_BONUS if example.pattern_type not in chosen.types else 1.0)
 
 
 def _clarity(example: Example) -> float:

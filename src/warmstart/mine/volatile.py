@@ -39,6 +39,8 @@ IN_TEXT = re.compile(
 
 Text inside JSON has its line ends escaped, so a word may also begin behind a ``\\n``.
 """
+MAY_VARY = re.compile(r"[/\\@\d-]")
+"""Every volatile value has one of these characters in it."""
 
 
 def split_scheme(value: str) -> tuple[str, str]:

@@ -92,7 +92,7 @@ class SessionFacts:
     calls: Sequence[CallFact] = ()
     compactions: tuple[int, ...] = ()
     """For each compaction, the position of the first call after it."""
-    markers: tuple[Marker, ...] = ()
+    markers: Sequence[Marker] = ()
     """The most used ones, most used first."""
     voice: Voice = NO_VOICE
     path: str | None = None

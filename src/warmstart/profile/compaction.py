@@ -18,7 +18,7 @@ from warmstart.model.facts import SessionFacts
 from warmstart.model.session import Link
 from warmstart.profile.placebo import Placebo, measure_placebo
 from warmstart.profile.rules import DEFAULT_RULES, Rules
-from warmstart.profile.scan import ERROR, scan_calls
+from warmstart.profile.scan import scan_calls
 from warmstart.profile.sums import Rate, add_cluster, rate_of, zero
 from warmstart.profile.windows import Calls, Window, compare_windows
 from warmstart.stats.noninferiority import Preservation, three_way
@@ -102,16 +102,16 @@ class Track(NamedTuple):
 def follow_session(facts: SessionFacts, rules: Rules, known: dict[str, bool]) -> Track:
     """The track of one session."""
     scan = scan_calls(facts, rules, known)
-    places = [call[0] for call in scan.calls]
-    cuts = {bisect_left(places, at) for at in facts.compactions}
+    cuts = {bisect_left(scan.places, at) for at in facts.compactions}
     parent = None
     if facts.parent and facts.parent.link == Link.COMPACTION:
         parent = facts.parent.id
         # The summary such a session begins with is the parent's compaction, not one of its own.
         cuts.discard(0)
+    failed = set(scan.failed)
     return Track(
         id=facts.id,
-        calls=[(call[3], call[4] == ERROR) for call in scan.calls],
+        calls=[(tool, place in failed) for place, tool in enumerate(scan.tools)],
         cuts=tuple(sorted(cuts)),
         parent=parent,
     )

@@ -108,7 +108,7 @@ def collect_side(
     def pass_on() -> Iterator[SessionFacts]:
         for facts in sessions:
             scan = scan_calls(facts, rules, known)
-            rows.append(Row(facts.id, _task_of(facts), len(scan.failed), len(scan.calls)))
+            rows.append(Row(facts.id, _task_of(facts), len(scan.failed), len(scan.places)))
             yield facts
 
     summary = summarise(pass_on(), rules)

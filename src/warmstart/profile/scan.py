@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from itertools import compress
+from operator import not_
 from typing import NamedTuple
 
+from warmstart.facts.columns import ERROR_CLASS, SAME, SHAPE, CallColumns, columns_of
+from warmstart.facts.verdicts import CLASSES, ERROR, MASKED_TABLE, OK, STATUS_TABLE
 from warmstart.model.facts import CallFact, SessionFacts
-from warmstart.model.outcome import ErrorClass, Status
+from warmstart.model.outcome import ErrorClass
 from warmstart.profile.rules import Rules
 from warmstart.profile.tool_types import ToolType
 
 __all__ = ["How", "Recovery", "Scan", "find_recoveries", "scan_calls"]
 
-OK, ERROR = Status.OK, Status.ERROR
 REPAIR_WINDOW = 10
 """A failure counts as repaired when the same tool works again within this many judged calls."""
 SWITCH_WINDOW = 3
@@ -53,45 +56,82 @@ class Recovery(NamedTuple):
 class Scan(NamedTuple):
     """A session's calls, cut to what rates are made of."""
 
-    calls: Sequence[CallFact]
-    """Judged calls of tools that count, in order."""
-    tools: Sequence[str]
+    whole: CallColumns
+    """All of them."""
+    places: Sequence[int]
+    """Where in ``whole`` the judged calls of tools that count stand."""
+    names: Sequence[str]
+    """Every tool of the session, by its number."""
+    numbers: Sequence[int]
+    """The tool of each judged call, by its number."""
+    masked: bytes
+    """1 for each judged call that hides its own exit code."""
     failed: list[int]
-    """Indices of the errors among ``calls``."""
-    others: list[CallFact]
+    """Indices of the errors among the judged calls."""
+    others: CallColumns
     """Calls of tools that count which were neither ok nor error."""
-    trivial: list[CallFact]
+    trivial: CallColumns
+
+    @property
+    def calls(self) -> tuple[CallFact, ...]:
+        """Judged calls of tools that count, in order."""
+        calls = tuple(self.whole)
+        return tuple(map(calls.__getitem__, self.places))
+
+    @property
+    def tools(self) -> list[str]:
+        """The tool of each judged call."""
+        return list(map(self.names.__getitem__, self.numbers))
+
+
+_IS_JUDGED = bytes(place in {OK, ERROR} for place in range(256))
+_IS_ERROR = bytes(place == ERROR for place in range(256))
+_NOT = bytes(not place for place in range(256))
+"""Tables that make a mask, a byte of 0 or 1 for each call, of how calls ended or of a mask."""
+_NONE = columns_of(())
+_NOTHING = Scan(_NONE, (), (), (), b"", [], _NONE, _NONE)
 
 
 def scan_calls(facts: SessionFacts, rules: Rules, known: dict[str, bool]) -> Scan:
     """Split a session's calls; ``known`` remembers which tools are trivial."""
-    calls: Sequence[CallFact] = tuple(facts.calls)
-    tools = [call[3] for call in calls]
-    used = set(tools)
-    for tool in used.difference(known):
-        known[tool] = rules.is_trivial(tool)
-    trivial: list[CallFact] = []
-    others: list[CallFact] = []
-    if any(map(known.__getitem__, used)):
-        trivial = [call for call in calls if known[call[3]]]
-        calls = [call for call in calls if not known[call[3]]]
-    failed = _find_not_ok(calls)
-    if any(calls[index][4] != ERROR for index in failed):
-        others, calls = _take_out_others(calls)
-        failed = _find_not_ok(calls)
-    if len(calls) != len(tools):
-        tools = [call[3] for call in calls]
-    return Scan(calls, tools, failed, others, trivial)
+    calls = columns_of(facts.calls)
+    if not len(calls):
+        return _NOTHING
+    names, numbers, endings = calls.names, calls.tools, calls.endings
+    for tool in names:
+        if tool not in known:
+            known[tool] = rules.is_trivial(tool)
+    places: Sequence[int] = range(len(endings))
+    others = trivial = _NONE
+    judged = endings.translate(STATUS_TABLE).translate(_IS_JUDGED)
+    dull = list(map(known.__getitem__, names))
+    if 0 in judged or True in dull:
+        counted = _look_up(numbers, bytes(map(not_, dull)))
+        if True in dull:
+            trivial = calls.take(counted.translate(_NOT))
+        if 0 in judged:
+            others = calls.take(_both(judged.translate(_NOT), counted))
+        mask = _both(judged, counted)
+        places, endings = list(compress(places, mask)), bytes(list(compress(endings, mask)))
+        kept = list(compress(numbers, mask))
+        numbers = bytes(kept) if isinstance(numbers, bytes) else kept
+    errors = endings.translate(STATUS_TABLE).translate(_IS_ERROR)
+    failed = list(compress(range(len(errors)), errors)) if 1 in errors else []
+    masked = endings.translate(MASKED_TABLE)
+    return Scan(calls, places, names, numbers, masked, failed, others, trivial)
 
 
-def _find_not_ok(calls: Sequence[CallFact]) -> list[int]:
-    return [index for index, call in enumerate(calls) if call[4] != OK]
+def _look_up(numbers: Sequence[int], values: bytes) -> bytes:
+    """A value for each number."""
+    if isinstance(numbers, bytes):
+        return numbers.translate(values.ljust(256, b"\0"))
+    return bytes(map(values.__getitem__, numbers))
 
 
-def _take_out_others(calls: Sequence[CallFact]) -> tuple[list[CallFact], list[CallFact]]:
-    judged = (OK, ERROR)
-    others = [call for call in calls if call[4] not in judged]
-    return others, [call for call in calls if call[4] in judged]
+def _both(one: bytes, two: bytes) -> bytes:
+    """Where both masks are 1; as whole numbers, because that is one step for all calls."""
+    both = int.from_bytes(one, "little") & int.from_bytes(two, "little")
+    return both.to_bytes(len(one), "little")
 
 
 def find_recoveries(scan: Scan, types: dict[str, str]) -> Iterator[Recovery]:
@@ -100,32 +140,34 @@ def find_recoveries(scan: Scan, types: dict[str, str]) -> Iterator[Recovery]:
     The same tool is looked for first; failing that, a call of another tool of the same type that
     stands right behind the failure.
     """
+    if not scan.failed:
+        return
+    names, numbers, failed = scan.names, scan.numbers, set(scan.failed)
+    classes, sames, shapes = (scan.whole.column(which) for which in (ERROR_CLASS, SAME, SHAPE))
     for index in scan.failed:
-        repaired = _find_repair(scan, index, types)
+        repaired = _find_repair(scan, index, failed, types)
         if repaired is None:
             continue
-        failed, success = scan.calls[index], scan.calls[repaired]
-        yield Recovery(failed[3], failed[6], index, repaired, success[3], _compare(failed, success))
+        one, two = scan.places[index], scan.places[repaired]
+        how = How.OTHER_TOOL
+        if numbers[index] == numbers[repaired]:
+            how = How.NEW_VALUES if shapes[one] == shapes[two] else How.NEW_ARGUMENTS
+            how = How.SAME_CALL if sames[one] == sames[two] else how
+        tool, by = names[numbers[index]], names[numbers[repaired]]
+        yield Recovery(tool, CLASSES[classes[one]], index, repaired, by, how)
 
 
-def _find_repair(scan: Scan, index: int, types: dict[str, str]) -> int | None:
-    tool = scan.tools[index]
-    after = scan.calls[index + 1 : index + 1 + REPAIR_WINDOW]
-    for distance, call in enumerate(after, 1):
-        if call[3] == tool and call[4] == OK:
-            return index + distance
-    kind = types[tool]
+def _find_repair(scan: Scan, index: int, failed: set[int], types: dict[str, str]) -> int | None:
+    names, numbers = scan.names, scan.numbers
+    tool = numbers[index]
+    after = numbers[index + 1 : index + 1 + REPAIR_WINDOW]
+    for place, number in enumerate(after, index + 1):
+        if number == tool and place not in failed:
+            return place
+    kind = types[names[tool]]
     if kind == ToolType.OTHER:
         return None
-    for distance, call in enumerate(after[:SWITCH_WINDOW], 1):
-        if call[4] == OK and types[call[3]] == kind:
-            return index + distance
+    for place, number in enumerate(after[:SWITCH_WINDOW], index + 1):
+        if place not in failed and types[names[number]] == kind:
+            return place
     return None
-
-
-def _compare(failed: CallFact, success: CallFact) -> How:
-    if failed[3] != success[3]:
-        return How.OTHER_TOOL
-    if failed[8] == success[8]:
-        return How.SAME_CALL
-    return How.NEW_VALUES if failed[9] == success[9] else How.NEW_ARGUMENTS

@@ -8,10 +8,12 @@ totals, so all guards cost little more than one. A test holds that the result is
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
+from operator import itemgetter
 from typing import NamedTuple
 
 from warmstart.stats.paired import sign_flip
@@ -69,21 +71,19 @@ class Trend:
         return max(self.p, self.p_sign_flip or 0.0) < 0.05
 
 
-def score_session(tools: Sequence[str], failed: Sequence[int]) -> dict[str, Score]:
+def score_session(tools: Sequence[Hashable], failed: Sequence[int]) -> dict[str, Score]:
     """The scores of one session under every variant; call it only where something failed."""
-    places: dict[str, list[int]] = {tools[index]: [] for index in failed}
-    for index, tool in enumerate(tools):
-        if tool in places:
-            places[tool].append(index)
+    places: dict[Hashable, list[int]] = {}
+    for index in failed:
+        places.setdefault(tools[index], []).append(index)
     tables = _make_tables(max(len(tools).bit_length(), 10))
-    errors = set(failed)
     scores: dict[str, Score] = {name: [0.0, 0.0, 0, 0] for name in VARIANTS}
-    for own in places.values():
-        if len(own) > 1:
-            ranks = [rank for rank, place in enumerate(own) if place in errors]
-            if len(ranks) < len(own):
-                _score_stratum(own, ranks, scores, tables)
-                _score_first_attempts(len(own), ranks, scores[NO_RETRIES], tables)
+    for tool, errors in places.items():
+        own = [place for place, other in enumerate(tools) if other == tool]
+        if len(errors) < len(own):
+            ranks = [bisect_left(own, place) for place in errors]
+            _score_stratum(own, ranks, scores, tables)
+            _score_first_attempts(len(own), ranks, scores[NO_RETRIES], tables)
     return scores
 
 
@@ -107,26 +107,30 @@ def _score_stratum(
     places: list[int], ranks: list[int], scores: dict[str, Score], tables: _Tables
 ) -> None:
     """Add one session x tool under every guard, each derived from the one before."""
-    size = len(places)
-    x, xx = tables.x, tables.xx
-    sums = [size, sum(map(x.__getitem__, places)), sum(map(xx.__getitem__, places)),
-            len(ranks), sum([x[places[rank]] for rank in ranks])]  # fmt: skip
+    size, errors = len(places), len(ranks)
+    pick = itemgetter(*places)
+    covariates, squares = pick(tables.x), pick(tables.xx)
+    sums = [size, sum(covariates), sum(squares), errors, sum([covariates[r] for r in ranks])]
     _add(scores["guard 0"], sums)
-    _drop(sums, [(rank in ranks, x[places[rank]]) for rank in range(size - 1, size)])
+    failed = set(ranks[-5:])
+    _drop(sums, covariates, size - 1, failed)
     _add(scores[MAIN], sums)
     if size > 5:
-        _drop(sums, [(rank in ranks, x[places[rank]]) for rank in range(size - 5, size - 1)])
+        for rank in range(size - 5, size - 1):
+            _drop(sums, covariates, rank, failed)
         _add(scores["guard 5"], sums)
 
 
-def _drop(sums: list[float], gone: Iterable[tuple[bool, float]]) -> None:
-    for failed, value in gone:
-        sums[0] -= 1
-        sums[1] -= value
-        sums[2] -= value * value
-        if failed:
-            sums[3] -= 1
-            sums[4] -= value
+def _drop(
+    sums: list[float], covariates: Sequence[float], rank: int, failed: Collection[int]
+) -> None:
+    value = covariates[rank]
+    sums[0] -= 1
+    sums[1] -= value
+    sums[2] -= value * value
+    if rank in failed:
+        sums[3] -= 1
+        sums[4] -= value
 
 
 def _score_first_attempts(size: int, ranks: list[int], score: Score, tables: _Tables) -> None:

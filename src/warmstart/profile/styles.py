@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from enum import StrEnum
 
@@ -11,6 +12,8 @@ __all__ = ["FeedbackStyle", "RequestStyle", "find_domains", "find_feedback", "fi
 
 TERSE_WORDS = 8
 DETAILED_WORDS = 60
+_PATH = re.compile(r"[/?#\\]")
+_HOST = re.compile(r"(?:\w[\w.-]{0,252}|\[[0-9a-fA-F:.]{2,45}\])(?::\d{1,5})?")
 
 
 class RequestStyle(StrEnum):
@@ -88,6 +91,12 @@ def _domain(marker: Marker) -> str | None:
     if marker.kind == MarkerKind.FILE:
         return _LANGUAGES.get(marker.value.rpartition(".")[2].lower())
     if marker.kind == MarkerKind.URL:
-        host = marker.value.partition("://")[2].partition("/")[0]
-        return host.rpartition("@")[2] or None
+        return _host(marker.value)
     return None
+
+
+def _host(address: str) -> str | None:
+    """Where an address leads; nothing where what stands there may be a piece of a password."""
+    place = _PATH.split(address.partition("://")[2], maxsplit=1)[0]
+    match = _HOST.fullmatch(place.rpartition("@")[2])
+    return match[0] if match else None

@@ -1,20 +1,25 @@
 """Facts to a summary, in one pass and in proportion to the calls.
 
-Most calls of most sessions worked, so the work per call is a few list operations; what costs more
-is done per session, per tool of a session, or per failure.
+Calls are counted as columns, sessions by group and number of calls; one by one go only the tools
+of a session and its failures.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import Counter, defaultdict
-from collections.abc import Iterable
-from operator import add
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import compress
+from operator import itemgetter
 
-from warmstart.model.facts import SessionFacts
-from warmstart.model.message import Tokens
+from warmstart.facts.columns import ERROR_CLASS, MESSAGE, SAME
+from warmstart.facts.details import PackedMarkers
+from warmstart.facts.verdicts import CLASSES
+from warmstart.model.facts import SessionFacts, Voice
+from warmstart.model.outcome import Status
+from warmstart.profile.groups import LANDMARKS, POSITION_EDGES, Keys, SessionGroups
 from warmstart.profile.rules import DEFAULT_RULES, Rules
-from warmstart.profile.scan import ERROR, Scan, find_recoveries, scan_calls
+from warmstart.profile.scan import Scan, find_recoveries, scan_calls
 from warmstart.profile.scores import MAIN, TINY, add_scores, score_session
 from warmstart.profile.styles import find_feedback, find_style
 from warmstart.profile.summary import (
@@ -24,22 +29,33 @@ from warmstart.profile.summary import (
     keep_worst,
     limit_markers,
 )
-from warmstart.profile.sums import Sums, add_cluster, zero
+from warmstart.profile.sums import (
+    CALLS,
+    ERRORS,
+    Sums,
+    add_cluster,
+    add_clusters,
+    add_errors,
+    zero,
+)
 from warmstart.profile.tool_types import classify_session, classify_tool
 
 __all__ = ["LANDMARKS", "OPENING_TURNS", "POSITION_EDGES", "summarise"]
 
 DAY_SECONDS = 86_400
-LANDMARKS = (5, 10, 20, 50)
-"""The first so many calls of longer sessions, by how long those became."""
-POSITION_EDGES = (0, 10, 20, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000)
-"""Where the bins of error rate by position begin."""
 OPENING_TURNS = 30
 """Turns of the agent (messages with calls) whose kind of work is set against what follows."""
-MAX_MARKERS = 10
+MAX_SESSION_MARKERS = 10
 """Of one session; the most used ones."""
+TOTALS = (
+    "sessions", "empty", "without_calls", "messages", "turns", "warmups", "trivial_calls",
+    "compactions", "seconds", "cost_usd", "input", "output", "cache_read", "cache_write",
+)  # fmt: skip
 COLUMN = {name: place for place, name in enumerate(TOOL_COLUMNS)}
-REPAIRED, DETOURS = COLUMN["repaired"], COLUMN["detours"]
+ASKED, MASKED, REPAIRED, DETOURS, REPEATS, TRIVIAL = (
+    COLUMN[name] for name in ("calls", "masked", "repaired", "detours", "repeats", "trivial")
+)
+STATUSES = tuple(map(str, Status))
 
 
 def summarise(sessions: Iterable[SessionFacts], rules: Rules = DEFAULT_RULES) -> Summary:
@@ -47,84 +63,83 @@ def summarise(sessions: Iterable[SessionFacts], rules: Rules = DEFAULT_RULES) ->
     builder = _Builder(rules)
     for facts in sessions:
         builder.add(facts)
-    return builder.summary
+    return builder.finish()
 
 
 class _Builder:
-    """A summary in the making, and what is remembered about tools on the way."""
+    """A summary in the making, and what is collected and remembered on the way."""
 
-    __slots__ = ("_known", "_rules", "_types", "summary")
+    __slots__ = (
+        "_groups", "_known", "_rules", "_summary", "_task_types", "_tool_calls", "_totals",
+        "_types", "_voices",
+    )  # fmt: skip
 
     def __init__(self, rules: Rules) -> None:
-        self.summary = Summary(rules=rules.fingerprint)
+        self._summary = Summary(rules=rules.fingerprint)
         self._rules = rules
         self._known: dict[str, bool] = {}
         self._types: dict[str, str] = {}
+        self._groups = SessionGroups()
+        self._totals: list[tuple[float, ...]] = []
+        """Of each session, the values of ``TOTALS``."""
+        self._voices: list[Voice] = []
+        self._task_types: list[str | None] = []
+        self._tool_calls: list[tuple[str, int]] = []
+        """Of each session, its tools and their judged calls."""
 
     def add(self, facts: SessionFacts) -> None:
         """Add one session."""
         scan = scan_calls(facts, self._rules, self._known)
-        self._add_totals(facts, scan)
-        self._add_words(facts)
-        if not facts.calls:
+        self._totals.append(_find_totals(facts, scan))
+        self._add_markers(facts)
+        if facts.voice.messages:
+            self._voices.append(facts.voice)
+        if not scan.names:
             return
-        for tool in self._known.keys() - self._types.keys():
-            self._types[tool] = classify_tool(tool, self._rules.types)
-        calls, errors = len(scan.calls), len(scan.failed)
-        self._add_groups(facts, errors, calls)
-        self._add_positions(scan, calls)
-        self._add_tools(scan)
-        if calls > 1:
-            self._add_gain(scan.failed, calls)
+        for tool in scan.names:
+            if tool not in self._types:
+                self._types[tool] = classify_tool(tool, self._rules.types)
+        task_type = self._add_tools(scan)
+        self._task_types.append(task_type)
+        self._groups.add(_find_keys(facts, task_type), len(scan.numbers), scan.failed)
+        if len(scan.numbers) > OPENING_TURNS:
             self._add_opening(scan)
-        if errors:
+        if scan.failed:
             self._add_failures(facts, scan)
 
-    def _sums(self, dimension: str, key: object) -> Sums:
-        groups = self.summary.clusters.get(dimension)
-        if groups is None:
-            groups = self.summary.clusters[dimension] = defaultdict(zero)
-        return groups[key]
+    def finish(self) -> Summary:
+        """Add up what was collected."""
+        summary = self._summary
+        sums = map(sum, zip(*self._totals, strict=True))
+        summary.totals = {name: value for name, value in zip(TOTALS, sums, strict=False) if value}
+        self._label("task_type", self._task_types)
+        self._label("style", map(find_style, self._voices))
+        self._label("feedback", map(find_feedback, self._voices))
+        if self._voices:
+            summary.voice = list(map(sum, zip(*self._voices, strict=True)))
+        for (tool, calls), times in Counter(self._tool_calls).items():
+            add_clusters(self._sums("tool", tool), calls, times)
+            self._column(tool)[ASKED] += times * calls
+        self._groups.add_up(summary.clusters, summary.gain)
+        if self._totals:
+            everything = summary.clusters.get("all", {}).get("", zero())
+            errors, calls = int(everything[ERRORS]), int(everything[CALLS])
+            summary.statuses = {"error": errors, "ok": calls - errors, **summary.statuses}
+        return summary
 
-    def _add_totals(self, facts: SessionFacts, scan: Scan) -> None:
-        tokens: Tokens = facts.tokens
-        seconds = 0.0
-        if facts.started_at is not None and facts.ended_at is not None:
-            seconds = max(0.0, facts.ended_at - facts.started_at)
-        totals = self.summary.totals
-        for name, value in (
-            ("sessions", 1),
-            ("empty", not facts.messages),
-            ("without_calls", not facts.calls),
-            ("messages", facts.messages),
-            ("turns", facts.turns),
-            ("warmups", facts.warmups),
-            ("trivial_calls", len(scan.trivial)),
-            ("compactions", len(facts.compactions)),
-            ("seconds", seconds),
-            ("cost_usd", facts.cost_usd or 0.0),
-            ("input", tokens.input),
-            ("output", tokens.output),
-            ("cache_read", tokens.cache_read),
-            ("cache_write", tokens.cache_write),
-        ):
-            if value:
-                totals[name] = totals.get(name, 0) + value
-        statuses = self.summary.statuses
-        statuses["error"] = statuses.get("error", 0) + len(scan.failed)
-        statuses["ok"] = statuses.get("ok", 0) + len(scan.calls) - len(scan.failed)
-        for call in scan.others:
-            statuses[call[4]] = statuses.get(call[4], 0) + 1
+    def _sums(self, dimension: str, key: str) -> Sums:
+        return self._summary.clusters.setdefault(dimension, {}).setdefault(key, zero())
 
-    def _add_words(self, facts: SessionFacts) -> None:
-        summary = self.summary
-        voice = facts.voice
-        if voice.messages:
-            summary.voice = list(map(add, summary.voice, voice))
-            self._label("style", find_style(voice))
-            self._label("feedback", find_feedback(voice))
-        markers = summary.markers
-        for kind, value, uses in facts.markers[:MAX_MARKERS]:
+    def _label(self, name: str, values: Iterable[str | None]) -> None:
+        counts = Counter(str(value) for value in values if value is not None)
+        if counts:
+            self._summary.labels[name] = dict(counts)
+
+    def _add_markers(self, facts: SessionFacts) -> None:
+        markers = self._summary.markers
+        found = facts.markers
+        rows = found.rows() if isinstance(found, PackedMarkers) else found
+        for kind, value, uses in rows[:MAX_SESSION_MARKERS]:
             key = kind + "\t" + value
             numbers = markers.get(key)
             if numbers is None:
@@ -132,130 +147,94 @@ class _Builder:
             else:
                 numbers[0] += uses
                 numbers[1] += 1
-        limit_markers(summary)
+        limit_markers(self._summary)
 
-    def _label(self, name: str, value: str | None) -> None:
-        if value is not None:
-            labels = self.summary.labels.setdefault(name, {})
-            labels[str(value)] = labels.get(str(value), 0) + 1
+    def _add_tools(self, scan: Scan) -> str | None:
+        """Calls, masked exits and repeats per tool; gives the session's task type."""
+        names, numbers = scan.names, scan.numbers
+        counts = _count_tools(names, numbers)
+        self._tool_calls += counts
+        if len(scan.others) or len(scan.trivial):
+            self._add_uncounted(scan)
+        if 1 in scan.masked:
+            for number in compress(numbers, scan.masked):
+                self._column(names[number])[MASKED] += 1
+        sames = scan.whole.column(SAME)
+        if len(set(sames)) < len(sames):
+            self._add_repeats(scan, [sames[place] for place in scan.places])
+        return self._classify(counts) if counts else None
 
-    def _add_groups(self, facts: SessionFacts, errors: int, calls: int) -> None:
-        when = facts.started_at if facts.started_at is not None else facts.ended_at
-        for dimension, key in (
-            ("all", ""),
-            ("agent", facts.agent),
-            ("model", facts.model or ""),
-            ("project", facts.project or ""),
-            ("messages", facts.messages),
-            ("week", -1 if when is None else (int(when // DAY_SECONDS) + 3) // 7),
-        ):
-            add_cluster(self._sums(dimension, key), errors, calls)
-
-    def _add_positions(self, scan: Scan, calls: int) -> None:
-        failed = scan.failed
-        before = 0
-        for start, end in zip(POSITION_EDGES, (*POSITION_EDGES[1:], calls), strict=True):
-            if start >= calls:
-                break
-            stop = min(end, calls) if end > start else calls
-            until = bisect_left(failed, stop)
-            add_cluster(self._sums("position", start), until - before, stop - start)
-            before = until
-        for landmark in LANDMARKS:
-            if calls > landmark:
-                errors = bisect_left(failed, landmark)
-                add_cluster(self._sums(f"first{landmark}", calls), errors, landmark)
-
-    def _add_tools(self, scan: Scan) -> None:
-        """Calls, masked exits and repeats per tool, and the session's task type."""
-        counts = Counter(scan.tools)
-        failed = Counter([scan.tools[index] for index in scan.failed])
+    def _classify(self, counts: Iterable[tuple[str, int]]) -> str:
+        """The kind of work that calls were, from how many there were of each tool."""
         types: dict[str, int] = {}
-        for tool, number in counts.items():
-            add_cluster(self._sums("tool", tool), failed[tool], number)
-            self._column(tool)[0] += number
+        for tool, calls in counts:
             kind = self._types[tool]
-            types[kind] = types.get(kind, 0) + number
-        self._add_uncounted(scan)
-        for tool in [call[3] for call in scan.calls if call[7]]:
-            self._column(tool)[1] += 1
-        if types:
-            task_type = classify_session(types, self._rules.dominance)
-            self._label("task_type", task_type)
-            add_cluster(self._sums("task_type", task_type.value), len(scan.failed), len(scan.calls))
-        if len({call[8] for call in scan.calls}) < len(scan.calls):
-            self._add_repeats(scan)
+            types[kind] = types.get(kind, 0) + calls
+        return classify_session(types, self._rules.dominance).value
 
     def _add_uncounted(self, scan: Scan) -> None:
         """Calls that are in no rate: not judged, or of a tool that is left out."""
-        for call in scan.others:
-            columns = self._column(call[3])
-            columns[0] += 1
-            columns[COLUMN[call[4]]] += 1
-        for call in scan.trivial:
-            columns = self._column(call[3])
-            columns[0] += 1
-            columns[COLUMN["trivial"]] += 1
+        names, statuses = scan.names, self._summary.statuses
+        for number, place in zip(scan.others.tools, scan.others.statuses, strict=True):
+            status = STATUSES[place]
+            statuses[status] = statuses.get(status, 0) + 1
+            columns = self._column(names[number])
+            columns[ASKED] += 1
+            columns[COLUMN[status]] += 1
+        if scan.trivial:
+            tools = scan.whole.tools
+            for number, tool in enumerate(names):
+                if self._known[tool]:
+                    columns, calls = self._column(tool), tools.count(number)
+                    columns[ASKED] += calls
+                    columns[TRIVIAL] += calls
 
     def _column(self, tool: str) -> list[int]:
-        columns = self.summary.tools.get(tool)
+        columns = self._summary.tools.get(tool)
         if columns is None:
-            columns = self.summary.tools[tool] = [0] * len(TOOL_COLUMNS)
+            columns = self._summary.tools[tool] = [0] * len(TOOL_COLUMNS)
         return columns
 
-    def _add_repeats(self, scan: Scan) -> None:
-        seen: set[int] = set()
-        for call in scan.calls:
-            if call[8] in seen:
-                self._column(call[3])[COLUMN["repeats"]] += 1
-            else:
-                seen.add(call[8])
-
-    def _add_gain(self, failed: list[int], calls: int) -> None:
-        """Late minus early: the first fifth against the last fifth before the final call."""
-        window = calls // 5
-        if not window:
-            return
-        early = bisect_left(failed, window)
-        late = bisect_left(failed, calls - 1) - bisect_left(failed, calls - 1 - window)
-        change = (late - early) / window
-        gain = self.summary.gain
-        for place, value in enumerate((1, change, change * change, early, window, late, window)):
-            gain[place] += value
+    def _add_repeats(self, scan: Scan, sames: Sequence[int]) -> None:
+        """Calls identical to an earlier one, of which all but the first count."""
+        last = len(sames) - 1
+        first = dict(zip(reversed(sames), range(last, -1, -1), strict=True))
+        for place in set(range(len(sames))).difference(first.values()):
+            self._column(scan.names[scan.numbers[place]])[REPEATS] += 1
 
     def _add_opening(self, scan: Scan) -> None:
         """What kind of work the first turns were, against the error rate of what follows."""
-        calls = scan.calls
-        if len(calls) <= OPENING_TURNS:
-            return
-        asked = sorted({call[1] for call in calls})
+        messages = itemgetter(*scan.places)(scan.whole.column(MESSAGE))
+        asked = sorted(set(messages))
         if len(asked) <= OPENING_TURNS:
             return
-        cut = bisect_left(calls, asked[OPENING_TURNS], key=lambda call: call[1])
-        kinds = Counter([self._types[tool] for tool in scan.tools[:cut]])
-        opening = classify_session(kinds, self._rules.dominance)
+        cut = bisect_left(messages, asked[OPENING_TURNS])
+        opening = self._classify(_count_tools(scan.names, scan.numbers[:cut]))
         errors = len(scan.failed) - bisect_left(scan.failed, cut)
-        add_cluster(self._sums("opening", opening.value), errors, len(calls) - cut)
+        add_cluster(self._sums("opening", opening), errors, len(messages) - cut)
 
     def _add_failures(self, facts: SessionFacts, scan: Scan) -> None:
-        summary = self.summary
-        scores = score_session(scan.tools, scan.failed)
+        summary, names, numbers = self._summary, scan.names, scan.numbers
+        scores = score_session(numbers, scan.failed)
         add_scores(summary.trend, scores)
         if scores[MAIN][1] > TINY and summary.scores is not None:
             summary.scores = join_scores(summary.scores, [scores[MAIN][0]])
-        worst: dict[str, list[int]] = {}
+        kinds = scan.whole.column(ERROR_CLASS)
+        worst: dict[int, list[int]] = {}
         for index in scan.failed:
-            call = scan.calls[index]
-            worst.setdefault(call[3], [0, call[0]])[0] += 1
-            classes = summary.classes.setdefault(call[3], {})
-            name = call[6] or "other"
+            number = numbers[index]
+            worst.setdefault(number, [0, index])[0] += 1
+            classes = summary.classes.setdefault(names[number], {})
+            name = CLASSES[kinds[scan.places[index]]] or "other"
             classes[name] = classes.get(name, 0) + 1
-        for tool, (errors, position) in worst.items():
-            keep_worst(summary.evidence, tool, [errors, facts.id, position])
+        for number, (errors, index) in worst.items():
+            tool = names[number]
+            add_errors(self._sums("tool", tool), errors, numbers.count(number))
+            keep_worst(summary.evidence, tool, [errors, facts.id, scan.places[index]])
         self._add_recoveries(scan)
 
     def _add_recoveries(self, scan: Scan) -> None:
-        calls, recoveries = scan.calls, self.summary.recoveries
+        recoveries = self._summary.recoveries
         spent: dict[tuple[str, int], int] = {}
         for tool, error_class, failed, repaired, by, how in find_recoveries(scan, self._types):
             key = "\t".join((tool, error_class or "other", how, by))
@@ -269,5 +248,33 @@ class _Builder:
             spent.setdefault((tool, repaired), failed)
         for (tool, repaired), first in spent.items():
             if repaired - first > 1:
-                between = [call[4] for call in calls[first + 1 : repaired]]
-                self._column(tool)[DETOURS] += len(between) - between.count(ERROR)
+                errors = bisect_left(scan.failed, repaired) - bisect_right(scan.failed, first)
+                self._column(tool)[DETOURS] += repaired - first - 1 - errors
+
+
+def _count_tools(names: Sequence[str], numbers: Sequence[int]) -> list[tuple[str, int]]:
+    """The tools of some calls, given by their numbers, and how many calls each had."""
+    counts = [(tool, numbers.count(number)) for number, tool in enumerate(names)]
+    return [pair for pair in counts if pair[1]]
+
+
+def _find_totals(facts: SessionFacts, scan: Scan) -> tuple[float, ...]:
+    """The session's share of each of ``TOTALS``."""
+    tokens = facts.tokens
+    seconds = 0.0
+    if facts.started_at is not None and facts.ended_at is not None:
+        seconds = max(0.0, facts.ended_at - facts.started_at)
+    return (
+        1, not facts.messages, not scan.names, facts.messages, facts.turns, facts.warmups,
+        len(scan.trivial), len(facts.compactions), seconds, facts.cost_usd or 0.0,
+        tokens.input, tokens.output, tokens.cache_read, tokens.cache_write,
+    )  # fmt: skip
+
+
+def _find_keys(facts: SessionFacts, task_type: str | None) -> Keys:
+    """The groups a session is in."""
+    when = facts.started_at if facts.started_at is not None else facts.ended_at
+    week = -1 if when is None else (int(when // DAY_SECONDS) + 3) // 7
+    return Keys(
+        "", facts.agent, facts.model or "", facts.project or "", facts.messages, week, task_type
+    )

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
-from heapq import nlargest
 from operator import add
 from typing import Any
 
@@ -138,8 +137,8 @@ def keep_worst(evidence: dict[str, list[Any]], tool: str, case: list[Any]) -> No
 def limit_markers(summary: Summary) -> None:
     """Drop the least used markers when there are far too many."""
     if len(summary.markers) > 2 * MAX_MARKERS:
-        most = nlargest(MAX_MARKERS, summary.markers.items(), key=lambda item: (item[1], item[0]))
-        summary.markers = dict(most)
+        ranked = sorted(summary.markers.items(), key=lambda item: (item[1], item[0]), reverse=True)
+        summary.markers = dict(ranked[:MAX_MARKERS])
 
 
 def encode_summary(summary: Summary) -> bytes:

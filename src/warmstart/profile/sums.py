@@ -14,7 +14,18 @@ from dataclasses import dataclass
 from warmstart.stats.proportion import ASSUMED_ICC, upper_bound_when_zero
 from warmstart.stats.special import normal_quantile, t_cdf, t_quantile
 
-__all__ = ["Contrast", "Rate", "Sums", "add_cluster", "add_sums", "contrast", "rate_of", "zero"]
+__all__ = [
+    "Contrast",
+    "Rate",
+    "Sums",
+    "add_cluster",
+    "add_clusters",
+    "add_errors",
+    "add_sums",
+    "contrast",
+    "rate_of",
+    "zero",
+]
 
 Sums = list[float]
 """Clusters, errors, calls, then the sums of e*e, e*n, n*n and e*e/n."""
@@ -65,16 +76,25 @@ def zero() -> Sums:
 
 def add_cluster(sums: Sums, errors: int, calls: int) -> None:
     """One more session; one without judged calls is no cluster."""
-    if not calls:
-        return
-    sums[0] += 1
-    sums[2] += calls
-    sums[5] += calls * calls
+    add_clusters(sums, calls, 1)
     if errors:
-        sums[1] += errors
-        sums[3] += errors * errors
-        sums[4] += errors * calls
-        sums[6] += errors * errors / calls
+        add_errors(sums, errors, calls)
+
+
+def add_clusters(sums: Sums, calls: int, times: int) -> None:
+    """So many sessions with so many judged calls each, but for their errors."""
+    if calls:
+        sums[GROUPS] += times
+        sums[CALLS] += times * calls
+        sums[NN] += times * calls * calls
+
+
+def add_errors(sums: Sums, errors: int, calls: int) -> None:
+    """The errors of a session whose calls were added already."""
+    sums[ERRORS] += errors
+    sums[EE] += errors * errors
+    sums[EN] += errors * calls
+    sums[EEN] += errors * errors / calls
 
 
 def add_sums(parts: Iterable[Sums]) -> Sums:

@@ -95,7 +95,7 @@ _WORDS: tuple[tuple[ToolType, frozenset[str]], ...] = (
     (ToolType.FILE, frozenset({
         "file", "files", "filesystem", "directory", "edit", "patch", "read", "write", "grep"})),
 )  # fmt: skip
-_TASK_TYPES = frozenset(TaskType) - {TaskType.MIXED}
+_TASK_TYPES = {str(kind): kind for kind in TaskType if kind is not TaskType.MIXED}
 _SPLIT = re.compile(r"[^a-z0-9]+")
 MCP_PREFIX = "mcp__"
 
@@ -128,8 +128,8 @@ def _classify_words(name: str) -> ToolType:
 
 def classify_session(counts: Mapping[str, int], dominance: float = DOMINANCE) -> TaskType:
     """The type of a session from its calls by tool type; mixed unless one has the majority."""
-    total = sum(counts.values())
+    least = dominance * sum(counts.values())
     for kind, number in counts.items():
-        if total and number > dominance * total and kind in _TASK_TYPES:
-            return TaskType(kind)
+        if number > least and kind in _TASK_TYPES:
+            return _TASK_TYPES[kind]
     return TaskType.MIXED

@@ -10,16 +10,18 @@ import base64
 import binascii
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from warmstart.redact.span import Span
-from warmstart.redact.values import is_example
+from warmstart.redact.values import is_example, is_random
 from warmstart.redact.vendors import (
     INNER_RULES,
     LONG_KINDS,
     LOOSE_RULES,
     MARKS,
     RULES_BY_MARK,
+    Edge,
+    Inner,
     Rule,
 )
 from warmstart.redact.views import View
@@ -28,7 +30,11 @@ MIN_RUN = 16
 LEAD = 48
 """How far before a run its mark may begin."""
 RANK = 0
-_RUN = re.compile(rf"[A-Za-z0-9_-]{{{MIN_RUN},}}")
+_KEY_SIGNS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
+_LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+_IN_RUN, _BETWEEN = b"x", b" "
+_SIGNS = b"".join(_IN_RUN if code in _KEY_SIGNS else _BETWEEN for code in range(256))
+_SHORTEST_RUN = _IN_RUN * MIN_RUN
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/]{24,4096}={0,2}(?![A-Za-z0-9+/=_-])")
 _PAIR_OF_AWS = re.compile(r"[\s,:;|\"']{1,8}([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])")
 _SCHEME = re.compile("//:s?ptth")
@@ -41,6 +47,8 @@ _PUTTY = re.compile(r"Private-Lines:[ \t]*\d+\s+((?:[A-Za-z0-9+/=]{16,}\s+)*[A-Z
 MAX_PEM = 32_768
 FIRST_LOOK = 512
 """How much of a key is enough to tell an example; a text full of marks stays cheap this way."""
+LONG_LOOK = 4100
+"""Where the first dot of a long format has to be; asked first for the same reason."""
 
 
 def find_keys(view: View) -> Iterator[Span]:
@@ -52,13 +60,18 @@ def find_keys(view: View) -> Iterator[Span]:
 
 
 def _find_all(text: str) -> Iterator[tuple[int, int, str]]:
-    for low, high in _windows(text):
-        yield from _find_marked(text, low, high)
-        yield from _find_inner(text, low, high)
+    windows = list(_windows(text))
+    inner = [rule for rule in INNER_RULES if rule.mark in text] if windows else []
+    for low, high in windows:
+        mark = MARKS.search(text, low, high)
+        if mark is not None:
+            yield from _find_marked(text, mark.start(), high)
+        if inner:
+            yield from _find_inner(inner, text, low, high)
         yield from _find_loose(text, low, high)
         yield from _find_encoded(text, low, high)
     if "Q~" in text:  # its dots may leave no long run
-        yield from _find_inner(text, 0, len(text))
+        yield from _find_inner(INNER_RULES, text, 0, len(text))
     if "PRIVATE KEY" in text or "Private-Lines:" in text:
         yield from _find_blocks(text)
 
@@ -66,8 +79,7 @@ def _find_all(text: str) -> Iterator[tuple[int, int, str]]:
 def _windows(text: str) -> Iterator[tuple[int, int]]:
     """Stretches around runs, never overlapping."""
     low = high = -1
-    for match in _RUN.finditer(text):
-        start, end = match.span()
+    for start, end in _runs(text):
         if high < 0 or start - LEAD > high:
             if high >= 0:
                 yield low, high
@@ -75,6 +87,21 @@ def _windows(text: str) -> Iterator[tuple[int, int]]:
         high = end
     if high >= 0:
         yield low, high
+
+
+def _runs(text: str) -> Iterator[tuple[int, int]]:
+    """Where key characters stand in a row, found in a copy that has but two different bytes.
+
+    A character class with a least length costs four times as much.
+    """
+    signs = text.encode("latin-1", "replace").translate(_SIGNS)
+    start = signs.find(_SHORTEST_RUN)
+    while start >= 0:
+        end = signs.find(_BETWEEN, start + MIN_RUN)
+        if end < 0:
+            end = len(signs)
+        yield start, end
+        start = signs.find(_SHORTEST_RUN, end)
 
 
 def _find_marked(text: str, low: int, high: int) -> Iterator[tuple[int, int, str]]:
@@ -96,8 +123,20 @@ def _find_marked(text: str, low: int, high: int) -> Iterator[tuple[int, int, str
 
 
 def _match_whole(rule: Rule, text: str, start: int) -> re.Match[str] | None:
-    """The key that begins here, unless it is an example."""
-    if rule.kind not in LONG_KINDS:
+    """The key that begins here, unless it is an example or the middle of something else."""
+    match = _match_key(rule, text, start)
+    if match is None or rule.edge is Edge.ANY or start == 0 or text[start - 1] not in _LETTERS:
+        return match
+    mark = next(mark for mark in rule.marks if text.startswith(mark, start))
+    rest = match.group()[len(mark) : FIRST_LOOK]
+    return match if rule.edge is Edge.MIXED and is_random(rest) else None
+
+
+def _match_key(rule: Rule, text: str, start: int) -> re.Match[str] | None:
+    if rule.kind in LONG_KINDS:
+        if text.find(".", start, start + LONG_LOOK) < 0:
+            return None
+    else:
         look = rule.pattern.match(text, start, start + FIRST_LOOK)
         if look is None or is_example(look.group()):
             return None
@@ -105,8 +144,10 @@ def _match_whole(rule: Rule, text: str, start: int) -> re.Match[str] | None:
     return None if match is None or is_example(match.group()[:FIRST_LOOK]) else match
 
 
-def _find_inner(text: str, low: int, high: int) -> Iterator[tuple[int, int, str]]:
-    for rule in INNER_RULES:
+def _find_inner(
+    rules: Sequence[Inner], text: str, low: int, high: int
+) -> Iterator[tuple[int, int, str]]:
+    for rule in rules:
         place = text.find(rule.mark, low, high)
         while place >= 0:
             match = rule.pattern.search(text, max(place - rule.back, 0), place + rule.ahead)
@@ -118,7 +159,9 @@ def _find_inner(text: str, low: int, high: int) -> Iterator[tuple[int, int, str]
 def _find_loose(text: str, low: int, high: int) -> Iterator[tuple[int, int, str]]:
     if high - low < LEAD:
         return
-    for kind, pattern in LOOSE_RULES:
+    for kind, sign, pattern in LOOSE_RULES:
+        if text.count(sign, low, high) < 2:
+            continue
         for match in pattern.finditer(text, low, high):
             if not is_example(match.group()):
                 yield (*match.span(), kind)

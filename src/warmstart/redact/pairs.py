@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from warmstart.redact.span import Span
 from warmstart.redact.values import (
@@ -21,6 +22,7 @@ from warmstart.redact.values import (
 from warmstart.redact.views import View
 
 RANK = 2
+MAX_NAME = 128
 _ROOTS = ("pass", "pwd", "secret", "token", "key", "auth", "cred", "session", "sid", "jwt",
           "webhook", "signature", "sig=", "dsn", "pat=")  # fmt: skip
 """Every telling name has one of these in it."""
@@ -54,6 +56,7 @@ _VENDORS = (
     "dd_", "ngrok", "tavily", "serpapi", "brave", "pinecone", "qdrant", "weaviate",
 )  # fmt: skip
 _TAIL = r"[\w.\-]{0,48}"
+_WHOLE_TAIL = _TAIL + "+"  # possessive: what follows cannot begin with a character of a name
 _VALUE = (
     r"(?:[bBrRuU]?\"(?P<double>[^\"\r\n\ue000]{1,4096})\""
     r"|[bBrRuU]?'(?P<single>[^'\r\n\ue000]{1,4096})'"
@@ -61,7 +64,7 @@ _VALUE = (
     r"|[\"'`]?(?P<bare>[^\s\"'`,;<>(){}\[\]|\ue000]{1,4096})(?P<next>[(\[{]?))"
 )
 _ASSIGN = re.compile(
-    _TAIL + r"[\"'`\])]{0,3}[ \t]{0,8}"
+    _WHOLE_TAIL + r"[\"'`\])]{0,3}[ \t]{0,8}"
     r"(?:(?::[ \t]?(?:str|string|String|bytes|Optional\[str\])[ \t]?)?(?:={1,3}>?|:=|\?=)"
     r"|:{1,2}(?![=/])|=>|[ \t]is:?[ \t]|\|)[ \t]{0,8}" + _VALUE
 )
@@ -113,18 +116,18 @@ def find_pairs(view: View, lowered: str) -> Iterator[Span]:
 def _read_pair(view: View, place: int, word_end: int) -> tuple[int, str, str] | None:
     """Where the secret beside a name starts, the secret, and its kind."""
     text = view.text
+    name_start, name = _name_around(text, place, word_end)
+    told = _classify_here(name, text[word_end : word_end + 1])
+    if told is None:
+        return None
     match = _ASSIGN.match(text, word_end)
     loose = match is None
-    if match is None:
+    if loose and _may_be_loose(name, told[1]):
         match = _LOOSE.match(text, word_end)
     if match is None or match["next"]:
         return None
     group = _group_of(match)
     if len(match[group]) < MIN_VALUE_LENGTH:
-        return None
-    name_start, name = _name_around(text, place, word_end)
-    told = _classify_here(name, text[word_end : word_end + 1])
-    if told is None:
         return None
     value = match[group]
     if group == "bare":
@@ -143,9 +146,14 @@ def _classify_here(name: str, following: str) -> tuple[str, Strength] | None:
     return None if name in _VERDICTS and following != "=" else classify_name(name)
 
 
+def _may_be_loose(name: str, strength: Strength) -> bool:
+    """A weak name needs a sign between itself and its value, unless it is a flag."""
+    return name[0] == "-" or strength is not Strength.WEAK
+
+
 def _tells_loosely(value: str, strength: Strength, name: str, *, quoted: bool) -> bool:
     """With nothing but a space between, a flag tells as much as ever and other names less."""
-    if name[0] != "-" and (strength is Strength.WEAK or not is_random(value, least=12)):
+    if name[0] != "-" and not is_random(value, least=12):
         return False
     return is_announced(value, strength, name, quoted=quoted)
 
@@ -190,6 +198,10 @@ def is_vendor_name(name: str) -> bool:
 
 def classify_name(name: str) -> tuple[str, Strength] | None:
     """What a field's name announces, if anything."""
+    return _classify_short(name) if len(name) <= MAX_NAME else _classify(name)
+
+
+def _classify(name: str) -> tuple[str, Strength] | None:
     lowered = lower_same_length(name)
     if not any(root.rstrip("=") in lowered for root in _ROOTS) or is_harmless_name(name):
         return None
@@ -198,6 +210,8 @@ def classify_name(name: str) -> tuple[str, Strength] | None:
     )
 
 
+_classify_short = lru_cache(maxsize=4096)(_classify)
+"""The same few names stand beside most values."""
 _ASCII_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 
 

@@ -113,6 +113,9 @@ class Names:
         self.add(users, USER)
         self.add(hosts, HOST)
 
+    def __len__(self) -> int:
+        return len(self._kinds)
+
     def add(self, names: Iterable[str], kind: str = USER) -> None:
         """More names of a kind; those that tell nothing are left out."""
         fresh = [n.lower() for n in names if is_telling_name(n) and n.lower() not in self._kinds]

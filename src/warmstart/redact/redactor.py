@@ -42,6 +42,8 @@ NEAR_LINES = 2
 MAX_REMEMBERED = 512
 """Values looked for in later texts; more would make a long run quadratic."""
 MIN_REMEMBERED_LENGTH = 12
+SHORT_TEXT, MAX_CLEAN = 240, 20_000
+"""Short texts without a secret that are known by heart: names of fields, paths, commands."""
 MASK = "\ue000"
 _PLACEHOLDER = re.compile(r"<(?:SECRET:(?P<kind>[a-z0-9_]{1,40})|(?P<person>EMAIL|PHONE|USER|HOST))"
                           r":(?P<number>\d{1,9})>|<HOME>")  # fmt: skip
@@ -67,8 +69,8 @@ class Redactor:
         homes: home folders outside the usual places, with ``pii``.
     """
 
-    __slots__ = ("_counts", "_forms", "_homes", "_names", "_next", "_pii", "_placeholders",
-                 "_remembered")  # fmt: skip
+    __slots__ = ("_clean", "_clean_for", "_counts", "_forms", "_homes", "_names", "_next", "_pii",
+                 "_placeholders", "_remembered")  # fmt: skip
 
     def __init__(
         self,
@@ -87,6 +89,8 @@ class Redactor:
         self._next: Counter[str] = Counter()
         self._counts: Counter[str] = Counter()
         self._remembered: dict[str, str] = {}
+        self._clean: set[str] = set()
+        self._clean_for = (0, 0)
 
     def __repr__(self) -> str:
         return f"Redactor(found={dict(self.found)})"
@@ -100,6 +104,7 @@ class Redactor:
         """A redactor with the same numbering and memory that leaves personal data alone."""
         other = copy(self)
         other._pii = False  # noqa: SLF001 - its own kind, made a line above
+        other._clean = set()  # noqa: SLF001 - what is clean for one is not for the other
         return other
 
     def learn(self, text: str) -> None:
@@ -114,10 +119,13 @@ class Redactor:
             RedactionError: it is no text, or longer than ``MAX_CHARACTERS``.
         """
         _check(text)
+        if self._is_known_clean(text):
+            return text
         self.learn(text)
         self._reserve(text)
         spans = self._find(text)
         if not spans:
+            self._note_clean(text)
             return text
         text = self._replace(text, spans)
         for _ in range(MAX_ROUNDS):
@@ -126,6 +134,18 @@ class Redactor:
                 break
             text = again
         return text
+
+    def _is_known_clean(self, text: str) -> bool:
+        """Whether this very text had no secret, and nothing was learned since that it may hold."""
+        learned = (len(self._remembered), len(self._names))
+        if learned != self._clean_for:
+            self._clean.clear()
+            self._clean_for = learned
+        return text in self._clean if len(text) <= SHORT_TEXT else False
+
+    def _note_clean(self, text: str) -> None:
+        if len(text) <= SHORT_TEXT and len(self._clean) < MAX_CLEAN:
+            self._clean.add(text)
 
     def _redact_near(self, text: str) -> str:
         """Look again around the placeholders: only there can anything new have come up."""

@@ -62,28 +62,34 @@ class View(NamedTuple):
 
 def decode(text: str) -> View:
     """The view of a text; the text itself where nothing in it is escaped or hidden."""
-    suspect = _SUSPECT.search(text)
+    first = _SUSPECT.search(text)
+    if first is None:
+        return View(text, [], [])
     parts: list[str] = []
     starts: list[int] = []
     origins: list[int] = []
     last = place = 0
-    while suspect is not None:
+    for suspect in _SUSPECT.finditer(text, first.start()):
         start = suspect.start()
-        match = _ESCAPE.match(text, start)
-        if match is None:
-            suspect = _SUSPECT.search(text, start + 1)
+        if start < last:
             continue
-        escape, end = match.group(), match.end()
-        piece = _CACHE.get(escape)
+        end = start + 2
+        piece = _SIMPLE.get(text[start:end])
         if piece is None:
-            piece = _decode_one(escape)
-        parts += (text[last:start], piece)
+            match = _ESCAPE.match(text, start)
+            if match is None:
+                continue
+            end = match.end()
+            piece = _decode_one(match.group())
+        parts.append(text[last:start])
+        parts.append(piece)
         place += start - last
-        starts += (place, place + len(piece))
-        origins += (start, end)
+        starts.append(place)
         place += len(piece)
+        starts.append(place)
+        origins.append(start)
+        origins.append(end)
         last = end
-        suspect = _SUSPECT.search(text, end)
     if not starts:
         return View(text, [], [])
     parts.append(text[last:])
@@ -116,4 +122,5 @@ def _decode_backslash(rest: str) -> str:
     return "" if _IS_HIDDEN.match(character) else character
 
 
-_CACHE = {mark: _decode_one(mark) for mark in (r"\n", r"\"", r"\t", r"\'", r"\/", r"\r", r"\\")}
+_SIMPLE = {mark: _decode_one(mark) for mark in (r"\n", r"\"", r"\t", r"\'", r"\/", r"\r")}
+"""Nearly all escapes there are: one backslash and a letter that is no beginning of a longer one."""

@@ -60,19 +60,22 @@ _PGPASS = re.compile(
     r"(?<![\w.*:-])[\w.*-]{1,128}:(?:\d{2,5}|\*):[\w.*-]{1,64}:[\w.*-]{1,64}:"
     r"(?P<secret>[^\s:\"'`]{4,128})(?!:)"
 )
+_SCHEMES = ("bearer ", "basic ", "ssws ")
 _SHELL_TOOLS = ("mysql", "mariadb", "sshpass", "ldapsearch", "smbclient", "redis-cli", "mongo",
                 "psql", "sqlcmd", "docker login", "plink", "pscp")  # fmt: skip
 
 
 def find_wires(view: View, raw: str, lowered: str) -> Iterator[Span]:
     """Secrets in addresses, headers, cookies, flags and password files."""
-    identity = View(raw, [], [])
-    yield from _find_addresses(identity)
-    if view.starts:
+    if ":" in raw:
+        yield from _find_addresses(View(raw, [], []))
+    if view.starts and ":" in view.text:
         yield from _find_addresses(view)
     yield from _find_headers(view, lowered)
-    yield from _find_flags(view, lowered)
-    yield from _find_files(view, lowered)
+    if "-" in lowered:
+        yield from _find_flags(view, lowered)
+    if ":" in lowered or "login" in lowered:
+        yield from _find_files(view, lowered)
 
 
 def _span(view: View, match: re.Match[str], kind: str, group: str = "secret") -> Span:
@@ -122,17 +125,21 @@ def _is_marked(value: str) -> bool:
 
 
 def _find_headers(view: View, lowered: str) -> Iterator[Span]:
-    text = view.text
     for place in _occurrences(lowered, "authorization"):
-        match = _AUTHORIZATION.match(text, place)
+        match = _AUTHORIZATION.match(view.text, place)
         if match is not None and _is_credential(match.group("secret")):
             yield _span(view, match, "authorization")
-    for word in ("bearer ", "basic ", "ssws "):
-        for place in _occurrences(lowered, word):
-            yield from _read_scheme(view, _BEARER.match(text, place))
+    for word in _SCHEMES:
+        for place in _occurrences(lowered, word) if word in lowered else ():
+            yield from _read_scheme(view, _BEARER.match(view.text, place))
+    if "cookie" in lowered:
+        yield from _find_cookies(view, lowered)
+
+
+def _find_cookies(view: View, lowered: str) -> Iterator[Span]:
     done = 0
     for place in _occurrences(lowered, "cookie"):
-        match = _COOKIE.match(text, place) if place >= done else None
+        match = _COOKIE.match(view.text, place) if place >= done else None
         if match is not None:
             done = match.end()
             yield from _find_crumbs(view, match)
@@ -162,10 +169,10 @@ def _find_crumbs(view: View, header: re.Match[str]) -> Iterator[Span]:
 
 def _find_flags(view: View, lowered: str) -> Iterator[Span]:
     for word in (" -u", "--user", "--proxy-user"):
-        for place in _occurrences(lowered, word):
+        for place in _occurrences(lowered, word) if word in lowered else ():
             yield from _read_flag(view, _USER_FLAG.match(view.text, place + (word[0] == " ")))
     if any(flag in lowered for flag in (" -p", " -w", " -a")):
-        for word in _SHELL_TOOLS:
+        for word in filter(lowered.__contains__, _SHELL_TOOLS):
             for place in _occurrences(lowered, word):
                 yield from _read_flag(view, _MYSQL_FLAG.match(view.text, place))
 

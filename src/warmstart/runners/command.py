@@ -139,13 +139,20 @@ def _plain(message: Message) -> dict[str, Any]:
     return {"role": message.role.value, **{name: value for name, value in shown.items() if value}}
 
 
+def _last_line(output: str) -> str:
+    """How the output ends, masked: the command ran with the user's own keys, and may say one."""
+    end = output[-MAX_LAST_CHARS:]
+    if len(output) > MAX_LAST_CHARS:  # the first word may be the end of a key
+        end = "".join(end.split(None, 1)[1:])
+    return redact(end).text.rpartition("\n")[2]
+
+
 def _tell(task: Task, ended: Finished, session: Session | None) -> Conversation:
     status, detail = TrialStatus.FINISHED, ""
     if ended.timed_out:
         status, detail = TrialStatus.TIMEOUT, "the command ran out of time"
     elif ended.exit_code != 0:
-        # It ran with the user's own keys, and may say one.
-        last = redact(ended.output.strip()[-MAX_LAST_CHARS:]).text.rpartition("\n")[2]
+        last = _last_line(ended.output.strip())
         status, detail = TrialStatus.CRASHED, f"the command exited {ended.exit_code}: {last}"
     if session is None:
         messages = (

@@ -74,24 +74,22 @@ def beta_cdf(x: float, a: float, b: float) -> float:
 
 def _beta_fraction(x: float, a: float, b: float) -> float:
     c = 1.0
-    d = 1.0 / _away_from_zero(1.0 - (a + b) * x / (a + 1.0))
+    d = 1.0 / (1.0 - (a + b) * x / (a + 1.0) or _TINY)
     result = d
     for m in range(1, _MAX_STEPS):
         even = m * (b - m) * x / ((a + 2 * m - 1.0) * (a + 2 * m))
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1.0))
-        change = 1.0
-        for term in (even, odd):
-            d = 1.0 / _away_from_zero(1.0 + term * d)
-            c = _away_from_zero(1.0 + term / c)
-            change *= c * d
+        # Lentz's method stumbles over an exact nought only; _TINY in its place.
+        d = 1.0 / (1.0 + even * d or _TINY)
+        c = 1.0 + even / c or _TINY
+        change = c * d
+        d = 1.0 / (1.0 + odd * d or _TINY)
+        c = 1.0 + odd / c or _TINY
+        change *= c * d
         result *= change
         if abs(change - 1.0) < 1e-15:
             break
     return result
-
-
-def _away_from_zero(value: float) -> float:
-    return value if abs(value) > _TINY else _TINY
 
 
 def t_cdf(t: float, df: float) -> float:

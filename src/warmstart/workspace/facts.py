@@ -45,12 +45,14 @@ from warmstart.workspace.fact_sources import expand_database, list_entries, name
 
 __all__ = [
     "FactsStatus",
+    "Making",
     "index_path",
     "read_facts",
     "read_rows",
     "read_session_rows",
     "read_status",
     "read_summaries",
+    "read_summary",
     "refresh_facts",
 ]
 
@@ -133,19 +135,60 @@ def read_summaries(
         if view is None:
             yield from _summarise_unkept(workspace, selection, log, summarise)
             return
-        is_whole = not selection.has_filters
-        stored = load_summaries(view.connection, view.place, version)
-        for chunk, members in split_chunks(view.select(selection)).items():
-            stamp = stamp_chunk(members)
-            kept = stored.get(chunk)
-            if kept is not None and kept[0] == stamp:
-                yield kept[1]
-                continue
-            facts = list(load_facts(view.connection, [number for number, _ in members]))
-            data = summarise(facts)
-            if is_whole and len(facts) == len(members):
-                write_summary(view.connection, view.place, version, chunk, (stamp, data))
-            yield data
+        yield from _ensure_summaries(view, selection, version, summarise)
+
+
+class Making(NamedTuple):
+    """How one summary of many sessions is made."""
+
+    version: str
+    """Another where summaries are made in another way."""
+    summarise: Summarise
+    join: Callable[[Sequence[bytes]], bytes]
+
+
+def read_summary(
+    workspace: Workspace,
+    selection: Selection,
+    log: ReadLog,
+    making: Making,
+    *,
+    on_progress: Progress | None = None,
+) -> bytes:
+    """All summaries as one, kept until any session changes."""
+    with _view(workspace, selection, log, on_progress=on_progress) as view:
+        if view is None:
+            return making.join(list(_summarise_unkept(workspace, selection, log, making.summarise)))
+        version, summarise, join = making
+        if selection.has_filters:
+            return join(list(_ensure_summaries(view, selection, version, summarise)))
+        whole = f"{version}:whole"
+        stamp = stamp_chunk(view.select(selection))
+        kept = load_summaries(view.connection, view.place, whole).get(0)
+        if kept is not None and kept[0] == stamp:
+            return kept[1]
+        data = join(list(_ensure_summaries(view, selection, version, summarise)))
+        write_summary(view.connection, view.place, whole, 0, (stamp, data))
+        return data
+
+
+def _ensure_summaries(
+    view: _View, selection: Selection, version: str, summarise: Summarise
+) -> Iterator[bytes]:
+    """A summary for each few hundred sessions, the kept one where there is one."""
+    is_whole = not selection.has_filters
+    stored = load_summaries(view.connection, view.place, version)
+    for chunk, members in split_chunks(view.select(selection)).items():
+        stamp = stamp_chunk(members)
+        kept = stored.get(chunk)
+        if kept is not None and kept[0] == stamp:
+            yield kept[1]
+            continue
+        facts = list(load_facts(view.connection, [number for number, _ in members]))
+        data = summarise(facts)
+        if is_whole and len(facts) == len(members):
+            write_summary(view.connection, view.place, version, chunk, (stamp, data))
+        yield data
 
 
 def _summarise_unkept(

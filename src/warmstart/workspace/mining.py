@@ -8,13 +8,12 @@ without listing the database. One that is no longer there is counted, not an err
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from warmstart.errors import NotFoundError, SourceError, UsageError
+from warmstart.facts.pool import without_collector
 from warmstart.mine import (
     BuildRequest,
     Plan,
@@ -66,7 +65,7 @@ def mine_template(
     Raises:
         UsageError: no session qualified, or nothing in them could be verified.
     """
-    with _without_collector():
+    with without_collector():
         found = read_facts(workspace, selection, log, on_progress=on_progress)
         facts = [one for one in found if only is None or one.id in only]
         plan = plan_template(request, facts)
@@ -102,7 +101,7 @@ def mine_proposals(
     Raises:
         UsageError: no task type has enough.
     """
-    with _without_collector():
+    with without_collector():
         facts = list(read_facts(workspace, selection, log, on_progress=on_progress))
         proposals = propose_templates(facts, request)
     if not proposals:
@@ -112,7 +111,9 @@ def mine_proposals(
             hint="warmstart template build --name NAME takes all of them together",
         )
     for proposal in proposals:
-        yield _build(workspace, proposal.request, proposal.plan, selection, log)
+        with without_collector():
+            mined = _build(workspace, proposal.request, proposal.plan, selection, log)
+        yield mined
 
 
 def fetch_sessions(
@@ -142,21 +143,6 @@ def fetch_sessions(
                 yield from _look_elsewhere(workspace, missing, selection, log)
             else:
                 log.skip(GONE, Path(path))
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Facts are hundreds of thousands of small tuples without a cycle among them.
-
-    Walking all of them again and again cost 40 % of reading the facts of 10,985 sessions.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _build(

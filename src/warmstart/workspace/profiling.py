@@ -13,6 +13,7 @@ from typing import Any
 
 from warmstart.errors import UsageError
 from warmstart.facts.derive import derive_facts
+from warmstart.facts.pool import without_collector
 from warmstart.model.facts import SessionFacts
 from warmstart.model.selection import Selection
 from warmstart.profile.compaction import MARGIN, WINDOW, CompactionReport, check_compactions
@@ -21,12 +22,12 @@ from warmstart.profile.corpus import LENGTH_EDGES, CorpusProfile, corpus_profile
 from warmstart.profile.rules import DEFAULT_RULES, Rules, parse_tool_types
 from warmstart.profile.session import SessionProfile, profile_whole_session
 from warmstart.profile.summarise import summarise
-from warmstart.profile.summary import decode_summary, encode_summary
+from warmstart.profile.summary import decode_summary, encode_summary, merge_all
 from warmstart.profile.tool_types import TRIVIAL_TOOLS
 from warmstart.sources import ReadLog
 from warmstart.workspace.config import load_section
 from warmstart.workspace.core import Workspace
-from warmstart.workspace.facts import Progress, read_facts, read_summaries
+from warmstart.workspace.facts import Making, Progress, read_facts, read_summary
 
 __all__ = [
     "CompactionRequest",
@@ -113,15 +114,13 @@ def profile_corpus(
     def encode(sessions: Sequence[SessionFacts]) -> bytes:
         return encode_summary(summarise(sessions, rules))
 
-    kept = read_summaries(
-        workspace,
-        selection,
-        log,
-        version=f"profile:{rules.fingerprint}",
-        summarise=encode,
-        on_progress=on_progress,
-    )
-    return corpus_profile(map(decode_summary, kept), edges)
+    def join(parts: Sequence[bytes]) -> bytes:
+        return encode_summary(merge_all(map(decode_summary, parts)))
+
+    making = Making(f"profile:{rules.fingerprint}", encode, join)
+    with without_collector():
+        summary = read_summary(workspace, selection, log, making, on_progress=on_progress)
+        return corpus_profile([decode_summary(summary)], edges)
 
 
 def profile_one(

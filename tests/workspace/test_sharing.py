@@ -1,0 +1,92 @@
+"""What leaves the workspace holds nothing of its user: exports, datasets, rows of sessions."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from support.machines import set_machine
+from support.planting import Planter, find_leaks, write_claude_code
+from support.template_cases import make_template
+from warmstart.errors import NotFoundError
+from warmstart.library.guard import redact_for_others
+from warmstart.model.facts import Marker, MarkerKind
+from warmstart.model.template import Example, Template, TemplateState
+from warmstart.redact import RedactionError
+from warmstart.redact.redactor import MAX_DEPTH
+from warmstart.workspace import Workspace
+from warmstart.workspace.redaction import open_redactor
+from warmstart.workspace.sharing import export_template, list_dataset, list_session_rows
+from warmstart.workspace.templates import open_library
+
+
+@pytest.fixture
+def plant() -> Planter:
+    return Planter(31)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plant: Planter) -> Workspace:
+    """A user with a key in the environment, which no rule would know for one."""
+    home = tmp_path / "home"
+    home.mkdir()
+    set_machine(monkeypatch, home)
+    monkeypatch.setenv("ACME_LICENCE_KEY", plant.random("environment"))
+    return Workspace.open(home / "ws")
+
+
+def make_leaky(plant: Planter) -> Template:
+    """A template of before the rules knew what they know, with a secret in every field."""
+    p = plant.self_telling
+    own = next(one.value for one in plant.planted if one.where == "environment")
+    example = Example(tool="t", arguments={p("key"): [f"push {p('value')}"]}, result=f"ok {own}",
+                      intent=f"use {p('intent')}", closing=f"used {p('closing')}")  # fmt: skip
+    return replace(
+        make_template(), examples=(example,), description=f"with {p('description')}",
+        system_context=f"knows {p('context')}", anchors=(f"about {p('anchor')}",),
+        markers=(Marker(MarkerKind.FILE, f"/srv/{p('marker')}/x", 1),),
+    )  # fmt: skip
+
+
+def save(workspace: Workspace, template: Template) -> None:
+    with open_library(workspace) as library:
+        library.save(template, state=TemplateState.APPROVED)
+
+
+def test_an_export_holds_no_secret_of_any_field(
+    workspace: Workspace, plant: Planter, tmp_path: Path
+) -> None:
+    save(workspace, make_leaky(plant))
+    with open_library(workspace) as library:
+        report = export_template(workspace, library, "py-tests", tmp_path / "x.json")
+    assert not find_leaks(plant.planted, report.path.read_bytes())
+    assert sum(report.redactions.values()) >= len(plant.planted)
+
+
+def test_a_dataset_holds_none_either(workspace: Workspace, plant: Planter) -> None:
+    save(workspace, make_leaky(plant))
+    with open_library(workspace) as library:
+        rows = list(list_dataset(workspace, library))
+        with pytest.raises(NotFoundError):
+            list(list_dataset(workspace, library, ("none-such",)))
+    assert len(rows) > 1
+    assert not find_leaks(plant.planted, json.dumps(rows))
+
+
+def test_rows_of_sessions_tell_counts_and_no_text(workspace: Workspace, plant: Planter) -> None:
+    write_claude_code(workspace.home.parent / ".claude", plant, 2)
+    rows = list(list_session_rows(workspace))
+    assert len(rows) == 2
+    assert not find_leaks(plant.planted, json.dumps(rows))
+
+
+def test_where_redaction_cannot_run_there_is_no_template(workspace: Workspace) -> None:
+    deep: list[object] = []
+    for _ in range(MAX_DEPTH + 1):
+        deep = [deep]
+    example = Example(tool="t", arguments={"x": deep}, result="ok")
+    with pytest.raises(RedactionError):
+        redact_for_others(replace(make_template(), examples=(example,)), open_redactor(workspace))
