@@ -20,7 +20,7 @@ _HEAD_CHARS = 500
 _OPENING_CHARS = 200
 """More than any expression for the opening of a complaint can match."""
 _NEAR_WORDS = (
-    "rror", "ail", "xit", "xception", "raceback", '  File "', "RROR",
+    "rror", "fail", "Fail", "xit", "xception", "raceback", '  File "', "RROR",
     "AIL", "LIFECYCLE", "***", "no tests", "reformat", "Oh no", "issue", "hunk", "terminated",
     "CONFLICT", "merge", "apply", "Aborting", "rejected", "ignored", "\tpass\t",
     "\tpending\t",

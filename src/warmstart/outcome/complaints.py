@@ -96,7 +96,7 @@ _SUMMARY = re.compile(
     re.VERBOSE,
 )
 _SUMMARY_WORDS = (
-    "ail", "rror", "AIL", "RROR", "issue", "hunk", "no tests ran", "Interrupted", "Oh no!",
+    "fail", "Fail", "rror", "AIL", "RROR", "issue", "hunk", "no tests ran", "Interrupted", "Oh no!",
 )  # fmt: skip
 """One of these stands in every line that the expression above matches."""
 _SUMMARY_PHRASES = (
@@ -116,7 +116,8 @@ _TRACEBACK_WORDS = ("Traceback", '  File "', "Error", "Exception")
 _CHECK_WORDS = ("\tfail\t", "\tpass\t", "\tpending\t")
 _FRAME_FILE = '  File "'
 _FAILURE_WORDS = (
-    "ail", "AIL", "rror", "RROR", "no tests", "reformat", "Oh no", "issue", "hunk", "terminated",
+    "fail", "Fail", "AIL", "rror", "RROR", "no tests", "reformat", "Oh no", "issue", "hunk",
+    "terminated",
 )  # fmt: skip
 _STATUS = re.compile(r"(?:\A|exit|code|status|rc|ret)\W{0,4}(\d{1,3})\W{0,3}\Z", re.IGNORECASE)
 
@@ -323,7 +324,8 @@ _MASKED_TESTS: _Tests = tuple(
 )
 """Plain tuples, because named ones take five times as long to unpack."""
 MASKED_WORDS = (
-    "rror", "ail", "AIL", "sh:", "(eval)", _FRAME_FILE, "o such", "ot found", "annot", "o module",
+    "rror", "fail", "Fail", "AIL", "sh:", "(eval)", _FRAME_FILE, "o such", "ot found", "annot",
+    "o module",
 )  # fmt: skip
 """One of these stands near the end of every output that a masked rule would speak of."""
 _NEAR_CHARS = 400

@@ -60,7 +60,7 @@ _END_CHARS = 400
 _BRIEF_CHARS = 600
 _WRAPPED = ("<", "{")
 _TELLING = (
-    ": ", "rror", "ail", "RROR", "AIL", "sh:", "not ", "no ", "No ", "annot", "n't", "xit",
+    ": ", "rror", "fail", "Fail", "RROR", "AIL", "sh:", "not ", "no ", "No ", "annot", "n't", "xit",
     "nable", "nvalid", "nknown", "nexpected", "issing", "sage", "File ", "atal", "anic",
     "xception", "at ", "from ", "more", "(eval)", "lleg", "enied", "illed", "ault", "bort",
     "erminated", "Bus", "Trace", "***", "accepts", "onflict", "CONFLICT", "reject", "npm", ".js",
@@ -70,8 +70,8 @@ _TELLING = (
 )  # fmt: skip
 """Every complaint, and every sentence of a harness, holds one of these."""
 _TELLING_WORDS = (
-    "rror", "ail", "RROR", "AIL", "xception", "xit", "nterrupt", "arning", "illed", "bort", "ermin",
-    "LIFECYCLE",
+    "rror", "fail", "Fail", "RROR", "AIL", "xception", "xit", "nterrupt", "arning", "illed", "bort",
+    "ermin", "LIFECYCLE",
 )  # fmt: skip
 """The same for a text without a space, where a complaint is a single word."""
 _SUSPECT_WORDS = OPENING_WORDS | _HARNESS_WORDS
