@@ -179,3 +179,21 @@ def test_an_error_without_a_telling_word_is_other() -> None:
 def test_an_unknown_tool_is_its_own_class() -> None:
     text = "Tool 'frob' does not exist. Available tools: terminal, read_file"
     assert judged("frob", text, is_error=True).error_class is ErrorClass.UNKNOWN_TOOL
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"error": "amount is in cents; 3.25 is written 325"}', ErrorClass.OTHER),
+        ('{"error": "unknown option: --fast"}', ErrorClass.BAD_ARGUMENTS),
+        ('{"error": "Traceback (most recent call last): boom"}', ErrorClass.CRASH),
+        ('{"error": "internal error"}', ErrorClass.CRASH),
+        ("{'error': 'no unit given'}", ErrorClass.OTHER),
+        ('{\n  "error": "no unit given"\n}', ErrorClass.OTHER),
+        ('{\n  "error": "no unit given",\n  "trace": "fatal error"\n}', ErrorClass.CRASH),
+    ],
+)
+def test_the_name_of_the_field_that_holds_a_reason_is_no_reason(
+    text: str, expected: ErrorClass
+) -> None:
+    assert judged("pay", text, is_error=True).error_class is expected

@@ -22,6 +22,7 @@ _SHELL = ToolKind.SHELL
 _OK = Status.OK
 _ERROR = Status.ERROR
 _FIRST_WORD = re.compile(r"\s*(?:<\w+>\s*)?[^\w{]{0,6}((?:[Tt]he )?[\w'.]+)")
+_ERROR_FIELD = re.compile(r"""\{\s*["']error["']\s*:\s*""")
 POWERSHELLS = ("PowerShell", "powershell", "pwsh")
 
 
@@ -119,8 +120,7 @@ class Case:
         """An error, with its class read from the windows unless the rule knows it."""
         seen = self.result.exit_code if exit_code is None else exit_code
         if error_class is None:
-            output = self.output()
-            error_class = classify(output.first, output.final, output.tail, seen)
+            error_class = _classify(self.output(), seen)
         observed = (self.result.is_error, seen, exit_code == 0)
         return _share_outcome(_ERROR, evidence, certainty, observed, None, error_class)
 
@@ -138,6 +138,19 @@ class Case:
         seen = self.result.exit_code if exit_code is None else exit_code
         observed = (self.result.is_error, seen, masked)
         return _share_outcome(status, evidence, certainty, observed, reason, None)
+
+
+def _classify(output: Output, exit_code: int | None) -> ErrorClass:
+    """Why a call failed; the name of a field that holds the reason is no reason itself."""
+    head = output.head
+    name = _ERROR_FIELD.match(head) if head[:1] == "{" else None
+    if name is None:
+        return classify(output.first, output.final, output.tail, exit_code)
+    reason = head[name.end() :]
+    first = reason.partition("\n")[0]
+    if not output.is_short:
+        return classify(first, output.final, output.tail, exit_code)
+    return classify(first, reason.rpartition("\n")[2], reason, exit_code)
 
 
 def hides_exit(tool: str, line: str) -> bool:
