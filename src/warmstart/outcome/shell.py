@@ -116,11 +116,17 @@ def is_masked(line: str) -> bool:
 
 def _last_stage(line: str) -> tuple[str, str]:
     """The last operator and what stands behind it; the whole line if there is none."""
-    at = max(line.rfind("|"), line.rfind(";"), line.rfind("\n"))
-    operator = "||" if line[at - 1 : at + 1] == "||" else line[at : at + 1]
-    last = line[at + 1 :]
+    operator, last = "", line
+    if "|" in line:
+        before, operator, last = line.rpartition("|")
+        if before and before[-1] == "|":
+            operator = "||"
+    if ";" in last:
+        operator, last = ";", last.rpartition(";")[2]
+    if "\n" in last:
+        operator, last = "\n", last.rpartition("\n")[2]
     if "&&" in last:
-        return "&&", last.rpartition("&&")[2]
+        operator, last = "&&", last.rpartition("&&")[2]
     return operator, last
 
 
