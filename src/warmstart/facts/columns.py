@@ -17,11 +17,8 @@ from typing import cast, overload
 
 import orjson
 
-from warmstart.facts.verdicts import (
-    STATUS_TABLE,
-    VERDICTS,
-    encode_parts,
-)
+from warmstart.facts.sequences import TupleLike
+from warmstart.facts.verdicts import STATUS_TABLE, VERDICTS, encode_parts
 from warmstart.model.facts import CallFact
 
 __all__ = ["CallColumns", "Calls", "PackedCalls", "columns_of", "unpack_calls"]
@@ -89,7 +86,7 @@ class Calls:
         return b"".join((_LENGTH.pack(len(self.messages)), *packed))
 
 
-class CallColumns(Sequence[CallFact]):
+class CallColumns(TupleLike[CallFact]):
     """Calls that can be asked for column by column.
 
     Columns are made each time one is asked for, so whoever counts asks once.
@@ -141,20 +138,6 @@ class CallColumns(Sequence[CallFact]):
     def __iter__(self) -> Iterator[CallFact]:
         """In their order."""
         return iter(self._unpack())
-
-    def __eq__(self, other: object) -> bool:
-        """Whether the calls are the same, packed or not."""
-        if not isinstance(other, tuple | CallColumns):
-            return NotImplemented
-        return tuple(self) == tuple(other)
-
-    def __hash__(self) -> int:
-        """As the calls unpacked."""
-        return hash(tuple(self))
-
-    def __repr__(self) -> str:
-        """As the calls unpacked."""
-        return repr(tuple(self))
 
     def _unpack(self) -> tuple[CallFact, ...]:
         verdict = self.column(VERDICT)

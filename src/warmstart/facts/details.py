@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, cast, overload
 
 import orjson
 
+from warmstart.facts.sequences import TupleLike
 from warmstart.model import Tokens
 from warmstart.model.facts import Marker, MarkerKind, SessionFacts
 
@@ -78,7 +79,7 @@ def unpack_details(data: bytes) -> tuple[Details, PackedMarkers]:
     return Details._make(_load(details)), PackedMarkers(markers)
 
 
-class PackedMarkers(Sequence[Marker]):
+class PackedMarkers(TupleLike[Marker]):
     """Markers from their JSON, read each time they are looked at."""
 
     __slots__ = ("_data",)
@@ -108,20 +109,6 @@ class PackedMarkers(Sequence[Marker]):
     def rows(self) -> list[tuple[str, str, int]]:
         """The same as they are stored, for whoever adds up all of them."""
         return cast("list[tuple[str, str, int]]", _load(self._data))
-
-    def __eq__(self, other: object) -> bool:
-        """Whether the markers are the same, packed or not."""
-        if not isinstance(other, tuple | PackedMarkers):
-            return NotImplemented
-        return tuple(self) == tuple(other)
-
-    def __hash__(self) -> int:
-        """As the markers unpacked."""
-        return hash(tuple(self))
-
-    def __repr__(self) -> str:
-        """As the markers unpacked."""
-        return repr(tuple(self))
 
 
 def _dump(value: Any) -> bytes:

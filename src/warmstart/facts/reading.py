@@ -51,6 +51,12 @@ def list_ids(connection: sqlite3.Connection, place: int) -> list[tuple[int, int,
     return connection.execute(f"SELECT s.id, s.revision, u.root {_JOINED}", (place,)).fetchall()
 
 
+def count_sessions(connection: sqlite3.Connection, place: int) -> int:
+    """How many sessions of a place the index holds."""
+    query = "SELECT count(*) FROM sessions WHERE unit IN (SELECT id FROM units WHERE place = ?)"
+    return int(connection.execute(query, (place,)).fetchone()[0])
+
+
 def load_facts(connection: sqlite3.Connection, ids: Sequence[int]) -> Iterator[SessionFacts]:
     """The facts of sessions by their numbers, in that order."""
     query = f"SELECT s.id, {_ROW}, s.calls FROM sessions s WHERE s.id IN (%s)"

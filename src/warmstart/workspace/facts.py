@@ -27,6 +27,7 @@ from warmstart.facts.index import (
 )
 from warmstart.facts.packing import SessionRow, row_of, unpack_facts
 from warmstart.facts.reading import (
+    count_sessions,
     list_ids,
     list_rows,
     load_facts,
@@ -222,7 +223,7 @@ def refresh_facts(
     with open_index(index_path(workspace)) as connection:
         place, roots = _refresh(connection, workspace, selection, log, on_progress)
         tell_place_skips(connection, place, roots, log)
-        return len(list_ids(connection, place))
+        return count_sessions(connection, place)
 
 
 class FactsStatus(NamedTuple):
