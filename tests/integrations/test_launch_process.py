@@ -16,8 +16,11 @@ import pytest
 from warmstart.integrations.launch_process import run_command
 
 RUN = (
-    "import os, sys\n"
+    "import os, signal, sys\n"
     "from warmstart.integrations.launch_process import run_command\n"
+    # Whoever runs the tests in the background may have these ignored, and then they stay so.
+    "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
+    "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     "sys.exit(run_command([sys.executable, '-c', sys.argv[1]], os.environ))\n"
 )
 
