@@ -33,7 +33,7 @@ import orjson
 from rich.console import Console
 from rich.table import Table
 
-from warmstart.facts.pool import without_collector
+from warmstart.facts.collector import without_collector
 from warmstart.facts.units import read_rows as read_rows_of
 from warmstart.mine.candidates import plan_mining
 from warmstart.mine.rules import Rules

@@ -21,8 +21,9 @@ from support.claude_lines import (
     said,
     use,
 )
-from warmstart.facts.claude_lane import Unusual, reduce_conversation
+from warmstart.facts.claude_lane import reduce_conversation
 from warmstart.facts.derive import derive_facts
+from warmstart.facts.lanes import Unusual
 from warmstart.facts.packing import SessionRow, unpack_facts
 from warmstart.facts.units import read_rows
 from warmstart.model.facts import SessionFacts

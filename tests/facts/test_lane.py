@@ -23,7 +23,8 @@ from support.hermes_db import (
 from warmstart.facts.derive import derive_facts
 from warmstart.facts.hermes_book import read_session_table
 from warmstart.facts.hermes_build import Builder
-from warmstart.facts.hermes_lane import Unusual, Walk, plain_rows_query
+from warmstart.facts.hermes_lane import Walk, plain_rows_query
+from warmstart.facts.lanes import Unusual
 from warmstart.facts.packing import SessionRow, unpack_facts
 from warmstart.facts.skips import tell_skips
 from warmstart.model.facts import SessionFacts

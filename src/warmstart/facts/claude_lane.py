@@ -14,33 +14,30 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
-from zlib import crc32
 
 import orjson
 
 from warmstart.facts.asking import Tool
 from warmstart.facts.claude_verdicts import find_verdict
 from warmstart.facts.derive import OPENING_CHARS
-from warmstart.facts.hashes import SIGN, SORTED
+from warmstart.facts.hashes import SORTED, hash_data
+from warmstart.facts.lanes import UNANSWERED, Unusual
 from warmstart.facts.markers import MarkerCounter
 from warmstart.facts.packing import Calls
-from warmstart.facts.verdicts import encode_verdict
 from warmstart.facts.voice import VoiceCounter
-from warmstart.model import Fate, Kind, Request, Role, Tokens
+from warmstart.model import Fate, Kind, Role, Tokens
 from warmstart.model.facts import SessionFacts
 from warmstart.model.warmup import CALL_ID_PREFIX
-from warmstart.outcome import judge
 from warmstart.outcome.tools import command_of
 from warmstart.sources.fields import content_text, parse_time
 from warmstart.sources.readers._claude_code_draft import Draft, count_tokens
 from warmstart.sources.readers._claude_code_transcript import ORIGIN, Conversation
 
-__all__ = ["Columns", "Unusual", "reduce_conversation"]
+__all__ = ["Columns", "reduce_conversation"]
 
 _STAMPS = re.compile(r"(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)*", re.ASCII)
 """Moments as Claude Code writes them: in this form the later one is the greater text."""
 _STAMP_CHARS = 24
-_UNANSWERED = encode_verdict(judge(Request(tool=""), None))
 _Asked = tuple[int, Tool, dict[str, Any], str]
 """The number of a call, its tool, its arguments, and the command line of a shell."""
 _LIVE, _ARCHIVED, _REWOUND = Fate.LIVE, Fate.ARCHIVED, Fate.REWOUND
@@ -48,10 +45,6 @@ _USER, _TOOL, _TURN = Role.USER, Role.TOOL, Kind.TURN
 _dumps = orjson.dumps
 _get_tool = lru_cache(maxsize=4096)(Tool)
 """Tools are the same in every file; what was found out about one is kept."""
-
-
-class Unusual(Exception):  # noqa: N818 - no error: the reader takes over
-    """The conversation is not one for this lane."""
 
 
 class Columns(NamedTuple):
@@ -163,10 +156,10 @@ class _Walk:
         asked = (len(rows), tool, arguments, line)
         if self._waiting.setdefault(call_id, asked) is not asked:
             raise Unusual
-        same = (crc32(data, tool.start) << 32 | len(data)) - SIGN
+        same = hash_data(data, tool.start)
         number = names.setdefault(name, len(names))
         rows.append((where, self.voice.messages, number, same, shape))
-        self.calls.verdicts.append(_UNANSWERED)
+        self.calls.verdicts.append(UNANSWERED)
 
     def _settle(self, block: dict[str, Any], draft: Draft) -> None:
         call_id = block.get("tool_use_id")

@@ -13,17 +13,14 @@ from warmstart.facts.verdicts import encode_verdict
 from warmstart.model import Certainty, Outcome, Request, Result, Status
 from warmstart.outcome import judge
 from warmstart.outcome.case import hides_exit
-from warmstart.outcome.markers import HEAD_MARKERS
+from warmstart.outcome.markers import HEAD_MARKERS, MARKER_CHARS
+from warmstart.outcome.output import HEADER_LETTERS
 from warmstart.outcome.plain import is_plain_output
 
 __all__ = ["ORIGIN", "find_verdict"]
 
 ORIGIN = "claude_code"
 """Whose rules results are judged by."""
-_MARKER_CHARS = 300
-"""How much of the end an exit code is looked for in."""
-_WRAPPINGS = frozenset("<CWPE")
-"""First characters of what harnesses put above an output."""
 
 
 def _code(*, masked: bool) -> int:
@@ -48,7 +45,7 @@ def find_verdict(
     if not is_error and status is None:
         if not tool.is_shell:
             return SAID_OK
-        if text[:4] not in HEAD_MARKERS and "xit" not in text[-_MARKER_CHARS:]:
+        if text[:4] not in HEAD_MARKERS and "xit" not in text[-MARKER_CHARS:]:
             if not hides_exit(tool.name, line):
                 return SAID_OK
             if _hides_nothing(line, text):
@@ -60,4 +57,4 @@ def find_verdict(
 
 def _hides_nothing(line: str, text: str) -> bool:
     """Whether no failure can be found in what a command printed that hides its exit code."""
-    return text[:1] not in _WRAPPINGS and "$?" not in line and is_plain_output(text)
+    return text[:1] not in HEADER_LETTERS and "$?" not in line and is_plain_output(text)

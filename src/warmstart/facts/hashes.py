@@ -15,9 +15,9 @@ import orjson
 
 from warmstart.sources.fields import dump
 
-SIGN = 1 << 63
+_SIGN = 1 << 63
 """Taken off, because SQLite's integers have a sign."""
-LENGTH_MASK = 0xFFFF_FFFF
+_LENGTH_MASK = 0xFFFF_FFFF
 SORTED = orjson.OPT_SORT_KEYS
 _KINDS = {
     str: "text", int: "int", float: "float", bool: "bool", list: "list", dict: "object",
@@ -35,7 +35,12 @@ def hash_call(tool: str, arguments: Mapping[str, Any], raw: str | None) -> int:
             data = _dumps(arguments, option=SORTED)
         except TypeError:  # too deep, or a number beyond 64 bits
             data = dump(arguments).encode("utf-8", "replace")
-    return (crc32(data, start_hash(tool)) << 32 | len(data) & LENGTH_MASK) - SIGN
+    return hash_data(data, start_hash(tool))
+
+
+def hash_data(data: bytes, start: int) -> int:
+    """The number of some bytes, behind what ``start_hash`` gave for their tool."""
+    return (crc32(data, start) << 32 | len(data) & _LENGTH_MASK) - _SIGN
 
 
 def hash_shape(tool: str, arguments: Mapping[str, Any]) -> int:
@@ -55,4 +60,4 @@ def _hash_shape(tool: str, names: tuple[str, ...], types: tuple[type, ...]) -> i
         (name, _KINDS.get(kind, "other")) for name, kind in zip(names, types, strict=True)
     )
     data = repr(kinds).encode("utf-8", "replace")
-    return (crc32(data, start_hash(tool)) << 32 | len(data) & LENGTH_MASK) - SIGN
+    return hash_data(data, start_hash(tool))

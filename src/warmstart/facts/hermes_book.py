@@ -21,7 +21,8 @@ from zlib import crc32
 
 import orjson
 
-from warmstart.facts.hermes_lane import Unusual, odd_test
+from warmstart.facts.hermes_lane import odd_test
+from warmstart.facts.lanes import Unusual
 from warmstart.model import Parent
 from warmstart.sources.readers.hermes import READ, find_parent
 from warmstart.sources.sqlite import list_columns

@@ -12,7 +12,8 @@ from warmstart.errors import SourceError
 from warmstart.facts.asking import Tool
 from warmstart.facts.derive import derive_facts
 from warmstart.facts.hermes_book import Extent, SessionKey, SessionRows, measure_sessions, parent_of
-from warmstart.facts.hermes_lane import OutOfOrder, Unusual, Walk, plain_rows_query, read_times
+from warmstart.facts.hermes_lane import OutOfOrder, Walk, plain_rows_query, read_times
+from warmstart.facts.lanes import Unusual
 from warmstart.facts.packing import Packed, pack_columns, pack_facts
 from warmstart.facts.skips import Skips, note_skips
 from warmstart.model import Link, Parent

@@ -12,13 +12,13 @@ import sqlite3
 from bisect import bisect_left
 from collections.abc import Iterable
 from typing import Any
-from zlib import crc32
 
 import orjson
 
 from warmstart.facts.asking import Tool
 from warmstart.facts.derive import OPENING_CHARS
-from warmstart.facts.hashes import SIGN, SORTED, hash_call
+from warmstart.facts.hashes import SORTED, hash_call, hash_data
+from warmstart.facts.lanes import UNANSWERED, Unusual
 from warmstart.facts.markers import MarkerCounter
 from warmstart.facts.packing import Calls
 from warmstart.facts.verdicts import encode_verdict
@@ -55,16 +55,10 @@ _OPENINGS = frozenset(
 """How a text begins that may be encoded, or be one of Hermes' own behind white space."""
 _LOW = "\x1f"
 """Above every text that is empty or encoded."""
-_UNANSWERED = encode_verdict(judge(Request(tool=""), None))
 _loads = orjson.loads
 _dumps = orjson.dumps
-_crc32 = crc32
 _Asked = tuple[int, Tool, dict[str, Any], str | None]
 """The number of a call, its tool, its arguments, and their text where that is no JSON."""
-
-
-class Unusual(Exception):  # noqa: N818 - no error: the reader takes over
-    """The session is not one for this lane."""
 
 
 class OutOfOrder(Unusual):
@@ -182,7 +176,7 @@ class Walk:
         except (orjson.JSONDecodeError, TypeError, AttributeError):
             arguments, raw, same, key = _read_oddly(name, given)
         else:
-            same = (_crc32(data, tool.start) << 32 | len(data)) - SIGN
+            same = hash_data(data, tool.start)
         shape, files, urls = tool.shapes.get(key) or tool.add_shape(key, arguments)
         if tool.is_shell:
             self.markers.lines.append(command_of(arguments))
@@ -191,7 +185,7 @@ class Walk:
         rows, names = self._asked, self.calls.names
         asked = (len(rows), tool, arguments, raw)
         rows.append((size, self._turns, names.setdefault(name, len(names)), same, shape))
-        self.calls.verdicts.append(_UNANSWERED)
+        self.calls.verdicts.append(UNANSWERED)
         if call_id.__class__ is not str or not call_id:
             raise Unusual
         if self._waiting.setdefault(call_id, asked) is not asked:

@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from warmstart.facts.collector import without_collector
 from warmstart.facts.hermes_book import (
     Book,
     SessionKey,
@@ -23,7 +24,7 @@ from warmstart.facts.hermes_book import (
 )
 from warmstart.facts.hermes_build import Builder, Built, open_plainly
 from warmstart.facts.index import transaction
-from warmstart.facts.pool import can_fork, run_shares, split_evenly, without_collector
+from warmstart.facts.pool import can_fork, run_shares, split_evenly
 from warmstart.facts.skips import Skips
 from warmstart.facts.writing import Source, ensure_unit, write_sessions, write_state
 

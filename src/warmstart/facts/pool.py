@@ -6,14 +6,14 @@ sends back what it has built, a batch at a time. Nothing is shared and nothing o
 
 from __future__ import annotations
 
-import gc
 import multiprocessing
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar, cast
+
+from warmstart.facts.collector import without_collector
 
 MAX_WORKERS = 2
 BATCH = 128
@@ -85,18 +85,6 @@ def _receive(ends: list[Connection]) -> Iterator[Any]:
                 ends.remove(receiver)
             else:
                 yield from batch
-
-
-@contextmanager
-def without_collector() -> Iterator[None]:
-    """What is built here holds no cycles, and looking for them costs a tenth."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _serve(

@@ -16,6 +16,8 @@ from warmstart.facts.quiet import is_output, is_quiet, is_unsigned
 from warmstart.facts.verdicts import encode_verdict
 from warmstart.model import Certainty, Outcome, Status
 from warmstart.outcome.case import POWERSHELLS, TAIL_CHARS
+from warmstart.outcome.markers import MARKER_CHARS
+from warmstart.outcome.output import HEADER_LETTERS
 from warmstart.outcome.plain import is_plain_answer, is_plain_output
 from warmstart.outcome.shell import is_masked
 from warmstart.outcome.tools import ToolKind, command_of
@@ -39,7 +41,6 @@ _HEAD_STATUS = '{"status": "'
 _HEAD_RAN = '{"status": "success"'
 _HEAD_SUCCESS = '{"success": true'
 _TAIL_EXIT = '", "exit_code": 0, "error": null}'
-_MARKER_CHARS = 300
 _END_CHARS = 500
 """How much of a long object's end the judge looks at."""
 
@@ -121,7 +122,7 @@ def _find_at_ends(text: str) -> int | None:
 
 def _find_exit(tool: str, arguments: Mapping[str, Any], text: str) -> int | None:
     """A shell's answer with an exit code of zero, and no other marker of one at its end."""
-    if tool in POWERSHELLS or _has_marker(text[-_MARKER_CHARS:]):
+    if tool in POWERSHELLS or _has_marker(text[-MARKER_CHARS:]):
         return None
     line = command_of(arguments)
     if len(text) > TAIL_CHARS:
@@ -155,7 +156,7 @@ def _settle_masked(line: str, data: dict[str, Any]) -> int | None:
     if not isinstance(printed, str) or not printed or "$" in line:
         return None
     # What harnesses put around an output shifts the windows that are looked at.
-    if printed[0] in "<CWPE" or printed[-1] in ">]" or "\x1b" in printed:
+    if printed[0] in HEADER_LETTERS or printed[-1] in ">]" or "\x1b" in printed:
         return None
     return SAID_OK_MASKED if is_plain_output(printed.rstrip()) else None
 

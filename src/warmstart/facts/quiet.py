@@ -10,12 +10,12 @@ import re
 
 from warmstart.outcome.case import TAIL_CHARS
 from warmstart.outcome.complaints import ERROR_OPENING
-from warmstart.outcome.markers import GIVING_UP_WORDS, HEAD_MARKERS
+from warmstart.outcome.markers import GIVING_UP_WORDS, HEAD_MARKERS, MARKER_CHARS
+from warmstart.outcome.output import HEADER_LETTERS
 from warmstart.outcome.phrases import contains_any
 from warmstart.outcome.refusals import REFUSAL_WORDS
 
 _NEAR_CHARS = 400
-_MARKER_CHARS = 300
 _HEAD_CHARS = 500
 _OPENING_CHARS = 200
 """More than any expression for the opening of a complaint can match."""
@@ -32,8 +32,6 @@ _DEATHS = (
     "Killed", "Segmentation fault", "Aborted", "Terminated", "Bus error", "Illegal instruction",
     "Trace/breakpoint trap", "Node.js v", "Bun v",
 )  # fmt: skip
-_WRAPPINGS = frozenset("<CWPE")
-"""First characters of what harnesses put above an output."""
 _EXCEPTION = re.compile(r"[\w.]*(?:Error|Exception|Exit|Interrupt|Warning)")
 _NAMED = re.compile(r"[\w./+@-]+:(?:\d+:)* ")
 _PLACE = re.compile(r"(?:vet: )?\S*\.[a-z]{1,4}:\d")
@@ -47,7 +45,7 @@ def is_quiet(text: str) -> bool:
     """Whether no complaint can be found at the ends of a text, whoever printed it."""
     tail = text[-TAIL_CHARS:].rstrip()
     # A harness may have put something around the output, or there are colours in it.
-    if not tail or tail[-1] in ">]." or text[0] in _WRAPPINGS:
+    if not tail or tail[-1] in ">]." or text[0] in HEADER_LETTERS:
         return False
     if "\x1b" in tail or "\x1b" in text[:_HEAD_CHARS]:
         return False
@@ -101,7 +99,7 @@ def _has_signature(text: str, line: str) -> bool:
 
 def is_output(text: str) -> bool:
     """Whether a shell's result is output and nothing else: no exit code, no word of the harness."""
-    if text[:4] in HEAD_MARKERS or "xit" in text[-_MARKER_CHARS:]:
+    if text[:4] in HEAD_MARKERS or "xit" in text[-MARKER_CHARS:]:
         return False
     if text[:80].lstrip()[:1] in ("", "{", "<", "["):
         return False

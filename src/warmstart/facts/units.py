@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warmstart.facts.claude_lane import Unusual, reduce_conversation
+from warmstart.facts.claude_lane import reduce_conversation
 from warmstart.facts.derive import derive_facts
+from warmstart.facts.lanes import Unusual
 from warmstart.facts.packing import Packed, pack_columns, pack_facts
 from warmstart.sources.log import ReadLog
 from warmstart.sources.readers.claude_code import ClaudeCode

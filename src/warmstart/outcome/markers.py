@@ -64,7 +64,8 @@ TAIL_MARKERS = (
     Marker("xit code", re.compile(r"^\W{0,3}[Ee]xit code:? (-?\d+)\W{0,3}\Z", re.MULTILINE)),
 )
 _HEAD_CHARS = 500
-_TAIL_CHARS = 300
+MARKER_CHARS = 300
+"""How much of the end an exit code is looked for in."""
 NOT_RUN = re.compile(r"\W{0,3}(?:OCI runtime exec failed|Error response from daemon)")
 TIMED_OUT = re.compile(
     r"\W{0,3}(?:Error: )?(?:Command|Process|Tool|Execution|The command) (?:has )?timed out",
@@ -99,7 +100,7 @@ def find_exit_code(case: Case) -> int | None:
     code = find_head_code(case.result.text)
     if code is not None:
         return code
-    tail = case.tail[-_TAIL_CHARS:]
+    tail = case.tail[-MARKER_CHARS:]
     if "xit" not in tail or "$?" in case.line:  # the command may echo a marker of its own
         return None
     for words, pattern in TAIL_MARKERS:

@@ -6,7 +6,8 @@ import re
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _HEADER_OPENINGS = frozenset({"<out", "<ret", "Exit", "Chun", "Wall", "Proc"})
-_HEADER_LETTERS = frozenset("<ECWP")
+HEADER_LETTERS = frozenset("<ECWP")
+"""First characters of what harnesses put above an output."""
 _FOOTER_ENDINGS = (">", "]")
 _CLOSING_TAG = "</output>"
 _FOOTERS = ("<shellId: ", "[The command ", "[Command ")
@@ -20,7 +21,7 @@ class Output:
 
     def __init__(self, head: str, tail: str) -> None:
         is_short = head is tail
-        if head and head[0] in _HEADER_LETTERS and head[:4] in _HEADER_OPENINGS:
+        if head and head[0] in HEADER_LETTERS and head[:4] in _HEADER_OPENINGS:
             start = _header_length(head)
             head = head[start:]
             tail = tail[start:] if is_short else tail

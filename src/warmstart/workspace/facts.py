@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from warmstart.errors import SourceError
 from warmstart.facts.derive import derive_facts
-from warmstart.facts.hermes_lane import Unusual
 from warmstart.facts.hermes_refresh import refresh_database
 from warmstart.facts.index import (
     FILE,
@@ -25,6 +24,7 @@ from warmstart.facts.index import (
     move_aside,
     open_index,
 )
+from warmstart.facts.lanes import Unusual
 from warmstart.facts.packing import SessionRow, row_of, unpack_facts
 from warmstart.facts.reading import (
     count_sessions,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from warmstart.errors import NotFoundError, SourceError, UsageError
-from warmstart.facts.pool import without_collector
+from warmstart.facts.collector import without_collector
 from warmstart.mine import (
     BuildRequest,
     Plan,

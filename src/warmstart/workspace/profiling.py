@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from warmstart.errors import UsageError
+from warmstart.facts.collector import without_collector
 from warmstart.facts.derive import derive_facts
-from warmstart.facts.pool import without_collector
 from warmstart.model.facts import SessionFacts
 from warmstart.model.selection import Selection
 from warmstart.profile.compaction import MARGIN, WINDOW, CompactionReport, check_compactions
