@@ -278,3 +278,13 @@ def test_real_transcripts_come_out_with_intervals_and_a_verdict(
     rate = profile["rate"]
     assert rate["low"] <= rate["rate"] <= rate["high"]
     assert profile["learning"]["sentence"]
+
+
+@pytest.mark.parametrize("command", [("profile",), ("profile", "compaction")])
+@pytest.mark.parametrize("path", ["/no/such/place", "./none.jsonl", "../none", "~none/sessions"])
+def test_a_mistyped_path_is_not_taken_for_an_id(
+    run: Run, command: tuple[str, ...], path: str
+) -> None:
+    result = run(*command, path)
+    assert result.exit_code == 3
+    assert "no such file or folder" in result.stderr

@@ -85,10 +85,15 @@ def show(
     workspace = Workspace.open()
     rules = take_rules(workspace, options)
     output = Output(as_json=as_json, quiet=quiet, page=page, force=force)
-    if items and not Path(items[0]).exists():
+    if items and not _is_path(items[0]):
         run_session(workspace, items[0], _select(options, items[1:]), rules, output)
     else:
         run_corpus(workspace, _select(options, items), rules, buckets, output)
+
+
+def _is_path(item: str) -> bool:
+    """Whether an argument is meant as a path, there or not; else it is a session's id."""
+    return item.startswith(("/", "./", "../", "~")) or Path(item).exists()
 
 
 @profile.command("compaction")
@@ -126,7 +131,7 @@ def compaction(
     from warmstart.workspace.profiling import CompactionRequest  # noqa: PLC0415 - same
 
     rules = take_rules(Workspace.open(), options)
-    if wanted is not None and (everything or Path(wanted).exists()):
+    if wanted is not None and (everything or _is_path(wanted)):
         paths, wanted = (wanted, *paths), None
     request = CompactionRequest(wanted=wanted, window=window, margin=margin / 100)
     run_compaction(request, _select(options, paths), rules, as_json=as_json, quiet=quiet)
