@@ -175,6 +175,14 @@ def test_compactions_in_place_and_rotating_are_told(run: Run, tmp_path: Path) ->
     assert [event["mode"] for event in report["events"]] == ["rotating"]
 
 
+def test_a_change_that_the_data_do_not_bound_is_told_in_words(run: Run, tmp_path: Path) -> None:
+    path = store(tmp_path, [session("one-1", "." * 20, compactions=(Compaction(at=21),))])
+    shown = " ".join(run("profile", "compaction", path).stdout.split())
+    assert "inconclusive" in shown
+    assert "+0.0 points [too few to bound]" in shown
+    assert "inf]" not in shown
+
+
 def test_without_compactions_there_is_nothing_to_tell(run: Run, many: Path) -> None:
     assert "no compactions found" in run("profile", "compaction", many).stdout
 

@@ -14,7 +14,7 @@ from warmstart.cli._profile_progress import show_progress
 from warmstart.cli._profile_text import (
     RATE_COLUMNS,
     heading,
-    limit,
+    points_span,
     rate_cells,
     say,
     show_table,
@@ -80,7 +80,7 @@ def print_report(console: Console, report: CompactionReport) -> None:
     say(
         console,
         f"mean change per conversation {100 * report.change:+.1f} points"
-        f" [{limit(100 * report.low, '+.1f')}, {limit(100 * report.high, '+.1f')}],"
+        f" {points_span(report.low, report.high)},"
         f" margin {100 * report.margin:+.1f};"
         f" {count(report.conversations, 'conversation')}, {count(len(report.events), 'event')},"
         f" up to {report.window} calls on each side, tools used on both",
@@ -103,9 +103,8 @@ def _print_placebo(console: Console, report: CompactionReport) -> None:
         console,
         f"at the same places of {count(placebo.sessions, 'uncompacted session')}:"
         f" {100 * placebo.change:+.1f} points"
-        f" [{limit(100 * placebo.low, '+.1f')}, {limit(100 * placebo.high, '+.1f')}]; what is left"
-        f" for compaction: {100 * placebo.net:+.1f}"
-        f" [{limit(100 * placebo.net_low, '+.1f')}, {limit(100 * placebo.net_high, '+.1f')}]",
+        f" {points_span(placebo.low, placebo.high)}; what is left for compaction:"
+        f" {100 * placebo.net:+.1f} {points_span(placebo.net_low, placebo.net_high)}",
         "dim",
     )
 

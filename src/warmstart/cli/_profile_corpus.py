@@ -10,14 +10,15 @@ from rich.text import Text
 from warmstart.cli._profile_text import (
     RATE_COLUMNS,
     heading,
-    limit,
     p_value,
     percent,
     points,
+    points_span,
     rate_cells,
     rate_words,
     say,
     show_table,
+    span,
     sparkline,
 )
 from warmstart.cli._text import clean, count, one_line, readable_duration
@@ -120,10 +121,9 @@ def _print_learning(console: Console, profile: CorpusProfile) -> None:
     rows = []
     for trend in learning.trends:
         exact = "" if trend.p_sign_flip is None else p_value(trend.p_sign_flip)
-        span = f"{limit(trend.low, '+.2f')}, {limit(trend.high, '+.2f')}"
         rows.append(
             [trend.variant, f"{trend.informative:,}", f"{trend.errors:,}",
-             f"{trend.log_odds:+.2f}", span, p_value(trend.p), exact]
+             f"{trend.log_odds:+.2f}", span(trend.low, trend.high), p_value(trend.p), exact]
         )  # fmt: skip
     names = ("WITHIN SESSIONS", "INFORMATIVE", "ERRORS", "LOG ODDS", "95 % CI", "P", "SIGN-FLIP P")
     show_table(console, names, rows)
@@ -143,11 +143,11 @@ def _print_position(console: Console, profile: CorpusProfile) -> None:
     say(console, f"{ends[0]}  {line}  {ends[1]}")
     gain = profile.gain
     if gain is not None:
-        span = f"[{limit(100 * gain.low, '+.1f')}, {limit(100 * gain.high, '+.1f')}]"
         say(
             console,
             f"first fifth {percent(gain.early)}, last fifth {percent(gain.late)} (final call left"
-            f" out); mean change per session {100 * gain.mean_change:+.1f} points {span},"
+            f" out); mean change per session {100 * gain.mean_change:+.1f} points"
+            f" {points_span(gain.low, gain.high)},"
             f" {gain.sessions:,} sessions",
             "dim",
         )

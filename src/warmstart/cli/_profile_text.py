@@ -43,14 +43,13 @@ def rate_cells(rate: Rate) -> list[str]:
     if rate.rate is None:
         return [f"{rate.sessions:,}", "0", "0", "-", "-"]
     shown = percent(rate.rate) if rate.errors else f"<{percent(rate.high)}"
-    span = interval(rate.low, rate.high) if rate.errors else "no error"
-    return [f"{rate.sessions:,}", f"{rate.calls:,}", f"{rate.errors:,}", shown, span]
+    bounds = interval(rate.low, rate.high) if rate.errors else "no error"
+    return [f"{rate.sessions:,}", f"{rate.calls:,}", f"{rate.errors:,}", shown, bounds]
 
 
 def points(found: Contrast) -> str:
     """A difference in percentage points, with its interval."""
-    span = f"[{100 * found.low:+.1f}, {100 * found.high:+.1f}]"
-    return f"{100 * found.estimate:+.1f} points {span}"
+    return f"{100 * found.estimate:+.1f} points {points_span(found.low, found.high)}"
 
 
 def p_value(value: float) -> str:
@@ -58,9 +57,17 @@ def p_value(value: float) -> str:
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def limit(value: float, form: str = ".2f") -> str:
-    """A limit that may be infinite."""
-    return format(value, form) if math.isfinite(value) else ("inf" if value > 0 else "-inf")
+def span(low: float, high: float, form: str = "+.2f") -> str:
+    """Limits of a change; a side that the data do not bound is said to be open."""
+    if not (math.isfinite(low) or math.isfinite(high)):
+        return "[too few to bound]"
+    ends = (format(end, form) if math.isfinite(end) else "open" for end in (low, high))
+    return f"[{', '.join(ends)}]"
+
+
+def points_span(low: float, high: float) -> str:
+    """The same for shares, in percentage points."""
+    return span(100 * low, 100 * high, "+.1f")
 
 
 def sparkline(values: Sequence[float | None]) -> str:
