@@ -232,7 +232,7 @@ def test_guidance_says_rate_cause_and_repair_with_counts() -> None:
     assert (line.tool, line.calls, line.errors) == ("Edit", 30, 15)
     assert line.text == (
         '`Edit` fails 50.0% (15 of 30): not found 15 ("String to replace not found in file."). '
-        "After not found, this worked 15 of 15 times: `Read` on the same file first, then longer "
+        'After "not found", this worked 15 of 15 times: `Read` on the same file first, then longer '
         "`old_string`."
     )
 

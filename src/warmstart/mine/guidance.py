@@ -87,6 +87,7 @@ def _best_repair(tool: str, repairs: Mapping[Key, Repairs]) -> list[str]:
                default=None)  # fmt: skip
     if best is None or worked[best] < MIN_REPAIRS:
         return []
-    return [
-        f"After {WORDS[best[0]]}, this worked {worked[best]} of {tries[best]} times: {best[1]}."
-    ]
+    error_class, change = best
+    # "Other" names nothing: a cause that can be quoted stands in the sentence before this one.
+    after = "a failure" if error_class is ErrorClass.OTHER else f'"{WORDS[error_class]}"'
+    return [f"After {after}, this worked {worked[best]} of {tries[best]} times: {change}."]
