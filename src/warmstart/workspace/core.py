@@ -13,6 +13,7 @@ What finds and reads sessions is in ``reading`` and loaded when the first sessio
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,17 +126,23 @@ class Workspace:
     def write_file(self, path: Path, chunks: Iterable[bytes], *, overwrite: bool = False) -> None:
         """Write a file whole or not at all, readable by its user alone.
 
+        A link keeps pointing where it points.
+
         Raises:
-            UsageError: there is a file already and ``overwrite`` is not set, or there is no folder.
+            UsageError: there is a file already and ``overwrite`` is not set, what is there is no
+                file, or there is no folder.
         """
+        if path.exists() and not path.is_file():
+            raise UsageError(f"{str(path)!r} is not a file", hint="name one to be written")
         if path.exists() and not overwrite:
             raise UsageError(f"{str(path)!r} exists already", hint="--force replaces it")
-        if self.home.resolve() in path.resolve().parents:
+        target = Path(os.path.realpath(path))
+        if self.home.resolve() in target.parents:
             self.ensure_home()
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not path.parent.is_dir():
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not target.parent.is_dir():
             raise UsageError(f"no such folder: {str(path.parent)!r}", hint="create it first")
-        write_whole(path, chunks)
+        write_whole(target, chunks)
 
 
 def may_hold(reader: str, selection: Selection) -> bool:
