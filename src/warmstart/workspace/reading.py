@@ -78,7 +78,23 @@ def get_session(workspace: Workspace, wanted: str, selection: Selection, log: Re
     matching = _match(wanted, named, log)
     if not matching or (len(native) < SURE_PREFIX_LENGTH and wanted not in matching):
         matching = _match(wanted, others, log) | matching
-    return _choose(wanted, matching)
+    session = _choose(wanted, matching)
+    _tell_namesakes(session, (found for found, _ in named), log)
+    return session
+
+
+def _tell_namesakes(session: Session, units: Iterable[Found], log: ReadLog) -> None:
+    """Say so where another database has a session of the same id: it may be a copy, or not."""
+    places = {
+        found.unit.path
+        for found in units
+        if found.unit.key == session.native_id and found.reader.name == session.origin
+    }
+    if len(places) > 1:
+        log.notes.append(
+            f"{session.id} is in {len(places)} files, this is the one in {session.path!r};"
+            " name a file to choose"
+        )
 
 
 def _machine(workspace: Workspace) -> Machine:
