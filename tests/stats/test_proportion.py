@@ -11,6 +11,7 @@ import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
 
 from warmstart.stats.proportion import (
     Interval,
@@ -44,18 +45,32 @@ def test_wilson_is_scipys(hits: int, misses: int, level: float) -> None:
     assert interval == pytest.approx((theirs.low, theirs.high), abs=1e-9)
 
 
-def test_clustered_interval_is_that_of_a_cluster_robust_regression() -> None:
+def test_calls_are_worth_what_a_cluster_robust_regression_says() -> None:
     clusters = _random_clusters(1)
     errors = np.concatenate([np.r_[np.ones(e), np.zeros(n - e)] for e, n in clusters])
     groups = np.concatenate([np.full(n, i) for i, (_, n) in enumerate(clusters)])
     fit = sm.OLS(errors, np.ones_like(errors)).fit(
         cov_type="cluster", cov_kwds={"groups": groups, "use_correction": False}, use_t=True
     )
-    correction = math.sqrt(len(clusters) / (len(clusters) - 1))
-    half = stats.t.ppf(0.975, len(clusters) - 1) * float(fit.bse[0]) * correction
+    count = len(clusters)
+    error = float(fit.bse[0]) * math.sqrt(count / (count - 1))
     estimate = clustered_rate(clusters)
-    assert estimate.rate == pytest.approx(float(fit.params[0]))
-    assert estimate.interval.high - estimate.rate == pytest.approx(half, rel=1e-9)
+    rate, calls = estimate.rate, estimate.calls
+    assert rate == pytest.approx(float(fit.params[0]))
+    assert estimate.deff == pytest.approx(error**2 / (rate * (1 - rate) / calls), rel=1e-9)
+    worth = calls / estimate.deff
+    level = 2 * stats.norm.sf(stats.t.ppf(0.975, count - 1))
+    limits = proportion_confint(rate * worth, worth, alpha=level, method="wilson")
+    assert tuple(estimate.interval) == pytest.approx(limits, rel=1e-9)
+
+
+def test_clusters_more_alike_than_chance_make_calls_worth_no_more() -> None:
+    alike = clustered_rate([(2, 40), (2, 40), (3, 60), (2, 41)])
+    assert alike.deff < 0.1
+    assert alike.n_eff == alike.calls
+    even = clustered_difference([(2, 40)] * 3 + [(3, 61)], [(8, 40)] * 3 + [(12, 61)])
+    simple = math.sqrt(sum(r * (1 - r) / 181 for r in (9 / 181, 36 / 181)))
+    assert even.interval.high - even.estimate >= 1.96 * simple
 
 
 def test_difference_of_equal_sized_clusters_is_the_welch_test_on_their_rates() -> None:

@@ -116,10 +116,7 @@ def rate_of(sums: Sums) -> Rate:
     spread = _spread(sums)
     n_eff = calls / max(1.0, spread.deff)
     critical = t_quantile(LEVEL, spread.df) if spread.estimated else normal_quantile(LEVEL)
-    half = critical * math.sqrt(spread.variance)
-    low, high = rate - half, rate + half
-    if not spread.estimated or low < 0.0 or high > 1.0:
-        low, high = _score_limits(rate, n_eff, critical)
+    low, high = _score_limits(rate, n_eff, critical)
     if not errors:
         low, high = 0.0, upper_bound_when_zero(n_eff)
     return Rate(errors=errors, calls=calls, sessions=groups, rate=rate, low=low, high=high,
@@ -155,7 +152,7 @@ def _spread(sums: Sums) -> _Spread:
     residual = _residual(sums, rate)
     if groups > 1 and residual > 1e-9 * calls and simple > 0.0:
         variance = groups / (groups - 1) * residual / (calls * calls)
-        return _Spread(variance, groups - 1.0, variance / simple, estimated=True)
+        return _Spread(max(variance, simple), groups - 1.0, variance / simple, estimated=True)
     deff = 1.0 + max(0.0, sums[NN] / calls - 1.0) * ASSUMED_ICC
     n_eff = calls / deff
     shrunk = (rate * n_eff + 1.0) / (n_eff + 2.0)
