@@ -60,6 +60,7 @@ def test_sides_with_few_calls_are_shown_and_not_judged() -> None:
     report = check_compactions([make_facts("..x.", compactions=(2,))])
     assert report.events[0].change is None
     assert report.conversations == 0
+    assert "no event has enough calls" in report.sentence
 
 
 def test_all_events_of_a_chain_are_one_conversation() -> None:
@@ -75,6 +76,39 @@ def test_parents_that_form_a_loop_end_the_search() -> None:
     one = continuation("t:2", "." * 10, id="t:1")
     two = continuation("t:1", "." * 10, id="t:2")
     assert check_compactions([one, two]).conversations in (1, 2)
+
+
+def test_equal_ids_in_two_files_are_two_sessions() -> None:
+    sessions = [
+        make_facts("x" * 10 + "." * 10, id="t:1", path="/one.db", compactions=(10,)),
+        make_facts("." * 10 + "x" * 10, id="t:1", path="/two.db", compactions=(10,)),
+    ]
+    report = check_compactions(sessions)
+    assert [event.change for event in report.events] == [-1.0, 1.0]
+    assert report.conversations == 2
+
+
+def test_a_parent_is_looked_for_in_the_file_of_its_child_first() -> None:
+    parents = [make_facts(f * 10, id="t:p", path=p) for f, p in ((".", "/one"), ("x", "/two"))]
+    children = [continuation("t:p", "." * 10, id="t:c", path=path) for path in ("/one", "/two")]
+    report = check_compactions([*children, *parents])
+    assert [event.change for event in report.events] == [0.0, -1.0]
+    assert report.conversations == 2
+
+
+def test_a_parent_in_another_file_is_found_too() -> None:
+    parent = make_facts("." * 10, id="t:p", path="/one")
+    report = check_compactions([parent, continuation("t:p", "x" * 10, id="t:c", path="/two")])
+    assert [(event.session, event.change) for event in report.events] == [("t:p", 1.0)]
+
+
+def test_a_session_is_no_placebo_only_where_its_own_child_goes_on() -> None:
+    first = [make_facts("." * 40, id="t:p", path=f"/{n}") for n in range(3)]
+    child = continuation("t:p", "." * 10, id="t:c", path="/0")
+    alone = make_facts("." * 80, id="t:a", path="/0", compactions=(20,))
+    placebo = check_compactions([*first, child, alone]).placebo
+    assert placebo is not None
+    assert placebo.sessions == 2
 
 
 def test_the_same_rate_after_many_compactions_is_preserved() -> None:
@@ -93,7 +127,8 @@ def test_three_times_the_errors_is_not_preserved() -> None:
 def test_few_compactions_are_inconclusive() -> None:
     report = check_compactions(world(8, 0.05, 0.05))
     assert report.answer == "inconclusive"
-    assert "20 are needed" in report.sentence
+    assert "8 conversations could be compared, 20 are needed" in report.sentence
+    assert ": 1 conversation could be" in check_compactions(world(1, 0.05, 0.05)).sentence
 
 
 def test_sessions_left_alone_show_what_happens_there_anyway() -> None:

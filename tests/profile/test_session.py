@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from support.profiles import make_calls, make_facts
 from support.sessions import make_messages, make_session
+from warmstart.errors import UsageError
+from warmstart.facts.columns import Calls, PackedCalls
 from warmstart.model import Kind, Tokens
 from warmstart.model.facts import Marker, MarkerKind, Voice
 from warmstart.profile import (
@@ -17,6 +21,7 @@ from warmstart.profile import (
     profile_whole_session,
 )
 from warmstart.profile.session import PROFICIENCY_FORMULA
+from warmstart.sources import ReadLog, read_sessions
 from warmstart.stats.proportion import wilson
 
 
@@ -60,13 +65,94 @@ def test_our_messages_dicts_and_sessions_give_the_same_profile() -> None:
     assert whole.statuses["unanswered"] == 1
 
 
+def anthropic_messages() -> list[dict[str, Any]]:
+    """Calls that work, fail and get no answer, and one of a tool that runs on the server."""
+    uses = [
+        {"type": "tool_use", "id": f"t{n}", "name": "bash", "input": {"command": f"ls {n}"}}
+        for n in range(3)
+    ]
+    server = [
+        {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}},
+        {"type": "web_search_tool_result", "tool_use_id": "s1",
+         "content": {"type": "web_search_tool_result_error", "error_code": "unavailable"}},
+        {"type": "server_tool_use", "id": "s2", "name": "web_search", "input": {"query": "y"}},
+        {"type": "web_search_tool_result", "tool_use_id": "s2",
+         "content": [{"type": "web_search_result", "url": "https://a.example", "title": "A"}]},
+        {"type": "server_tool_use", "id": "s3", "name": "code_execution", "input": {"code": "1"}},
+        {"type": "code_execution_tool_result", "tool_use_id": "s3",
+         "content": {"stdout": "", "stderr": "no", "return_code": 1}},
+    ]  # fmt: skip
+    results = [
+        {"type": "tool_result", "tool_use_id": "t0", "content": "a.py"},
+        {"type": "tool_result", "tool_use_id": "t1", "is_error": True,
+         "content": [{"type": "text", "text": "ls: cannot access '1': No such file"}]},
+    ]  # fmt: skip
+    return [
+        {"role": "user", "content": [{"type": "text", "text": "please look around"}]},
+        {"role": "assistant", "model": "m", "usage": {"input_tokens": 3, "output_tokens": 4},
+         "content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "I will."},
+                     *uses, *server]},
+        {"role": "user", "content": [*results, {"type": "text", "text": "no, look again"}]},
+        {"role": "assistant", "content": "done", "usage": {"output_tokens": 2}},
+    ]  # fmt: skip
+
+
+def test_messages_of_anthropic_are_profiled_as_dicts() -> None:
+    profile = profile_session(anthropic_messages(), "s1")
+    assert profile.statuses["unanswered"] == 1
+    assert [(tool.tool, tool.calls, tool.errors) for tool in profile.tools] == [
+        ("bash", 3, 1), ("web_search", 2, 1), ("code_execution", 1, 1)
+    ]  # fmt: skip
+
+
+def test_messages_of_anthropic_give_what_their_reader_gives(tmp_path: Path) -> None:
+    path = tmp_path / "saved.json"
+    path.write_text(json.dumps(anthropic_messages()))
+    (session,) = read_sessions(path, ReadLog())
+    held = profile_session(anthropic_messages(), session.id)
+    assert replace(held, agent=session.agent) == profile_whole_session(session)
+
+
+class Dumped:
+    """What clients return: an object that gives itself as a dict."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self._data = data
+
+    def model_dump(self) -> dict[str, Any]:
+        return self._data
+
+
+def test_objects_of_clients_are_read_as_the_dicts_they_stand_for() -> None:
+    whole: list[Any] = [Dumped(message) for message in hermes_messages()]
+    assert profile_session(whole) == profile_session(hermes_messages())
+    blocks = anthropic_messages()
+    blocks[1]["content"] = [Dumped(block) for block in blocks[1]["content"]]
+    assert profile_session(blocks) == profile_session(anthropic_messages())
+
+
+def test_calls_written_both_ways_are_counted_once() -> None:
+    asked, *results = hermes_messages()[1:]
+    calls = json.loads(asked["tool_calls"])
+    blocks = [{"type": "tool_use", "id": one["id"], "name": "terminal"} for one in calls]
+    assert profile_session([{**asked, "content": blocks}, *results]).calls == 6
+
+
+@pytest.mark.parametrize("messages", ["role: user", b"{}", {"role": "user"}, 7, None])
+def test_what_is_no_list_of_messages_is_refused_in_words(messages: Any) -> None:
+    with pytest.raises(UsageError, match="must be a list of messages") as caught:
+        profile_session(messages)
+    assert "Anthropic" in (caught.value.hint or "")
+
+
 def test_what_a_warm_up_put_in_is_never_counted() -> None:
     warm = [replace(message, kind=Kind.WARMUP) for message in make_messages()[2:4]]
     profile = profile_session([*warm, *make_messages()])
     assert profile.warmups == 2
     assert profile.rate == profile_session(make_messages()).rate
-    marked = [{**message, "warmup": True} for message in hermes_messages()]
-    assert profile_session(marked).calls == 0
+    for messages in (hermes_messages(), anthropic_messages()):
+        marked = [{**message, "warmup": True} for message in messages]
+        assert profile_session(marked).calls == 0
 
 
 @pytest.mark.parametrize(
@@ -78,6 +164,8 @@ def test_what_a_warm_up_put_in_is_never_counted() -> None:
         [{"role": "assistant", "tool_calls": [None, 5, {"function": None}]}],
         [{"role": 7, "content": object}],
         [{"role": "tool", "content": {"error": "x"}}],
+        [{"role": "assistant", "content": [None, 5, {"type": "tool_use"}, {"type": 7}]}],
+        [{"role": "user", "content": [{"type": "tool_result", "content": object()}]}],
     ],
 )
 def test_odd_messages_are_survived(messages: list[dict[str, Any]]) -> None:
@@ -115,6 +203,40 @@ def test_repairs_and_repeats_are_listed_with_positions() -> None:
     ]  # fmt: skip
     assert [(r.tool, r.times, r.errors, r.first) for r in profile.repeats] == [("bash", 2, 2, 1)]
     assert profile.trivial_calls == 1
+
+
+class CountedNames(list[str]):
+    """Tools that count how often one is looked up."""
+
+    lookups = 0
+
+    def __getitem__(self, index: Any) -> Any:
+        CountedNames.lookups += 1
+        return super().__getitem__(index)
+
+
+class CountedCalls(PackedCalls):
+    """Calls that count how often a column is asked for."""
+
+    asked = 0
+
+    def column(self, which: int) -> Sequence[int]:
+        CountedCalls.asked += 1
+        return super().column(which)
+
+
+def count_work(calls: int) -> tuple[int, int]:
+    """Columns asked for and names looked up in the profile of a session that fails half the time."""
+    columns = Calls.of(make_calls(["bash"] * calls, "x." * (calls // 2)))
+    CountedNames.lookups = CountedCalls.asked = 0
+    profile_facts(make_facts(calls=CountedCalls(columns.pack(), CountedNames(columns.names))))
+    return CountedCalls.asked, CountedNames.lookups
+
+
+def test_a_session_of_many_failures_is_gone_through_as_often_as_a_short_one() -> None:
+    (asked, lookups), (asked_long, lookups_long) = count_work(40), count_work(400)
+    assert asked_long == asked
+    assert lookups_long <= 10 * lookups
 
 
 def test_the_proficiency_score_is_its_formula() -> None:

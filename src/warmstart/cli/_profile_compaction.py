@@ -77,21 +77,28 @@ def print_report(console: Console, report: CompactionReport) -> None:
         return
     console.print(Text(WORDS[report.answer], style=STYLES[report.answer]))
     say(console, report.sentence)
+    events = f"{count(len(report.events), 'event')}, up to {report.window} calls on each side"
+    if report.conversations:
+        _print_change(console, report, events)
+        _print_placebo(console, report)
+    else:
+        say(console, f"{events}, margin {100 * report.margin:+.1f} points")
+    _print_events(console, report)
+
+
+def _print_change(console: Console, report: CompactionReport, events: str) -> None:
     say(
         console,
         f"mean change per conversation {100 * report.change:+.1f} points"
         f" {points_span(report.low, report.high)},"
         f" margin {100 * report.margin:+.1f};"
-        f" {count(report.conversations, 'conversation')}, {count(len(report.events), 'event')},"
-        f" up to {report.window} calls on each side, tools used on both",
+        f" {count(report.conversations, 'conversation')}, {events}, tools used on both",
     )
     show_table(
         console,
         ("", *RATE_COLUMNS),
         [["before", *rate_cells(report.before)], ["after", *rate_cells(report.after)]],
     )
-    _print_placebo(console, report)
-    _print_events(console, report)
 
 
 def _print_placebo(console: Console, report: CompactionReport) -> None:

@@ -46,10 +46,11 @@ def _print_about(console: Console, profile: SessionProfile) -> None:
         console,
         f"{count(profile.messages, 'message')}, {count(profile.turns, 'turn')} of the user,"
         f" {count(profile.calls, 'call')} ({profile.trivial_calls} of housekeeping tools left out),"
-        f" {spent}, {profile.tokens.total:,} tokens, {count(profile.compactions, 'compaction')}",
+        f" {spent}, {count(profile.tokens.total, 'token')},"
+        f" {count(profile.compactions, 'compaction')}",
     )
     if profile.warmups:
-        say(console, f"{profile.warmups} warm-up messages, never counted", "dim")
+        say(console, f"{count(profile.warmups, 'warm-up message')}, never counted", "dim")
 
 
 def _print_rates(console: Console, profile: SessionProfile) -> None:

@@ -3,13 +3,14 @@
 In place (a summary takes the old messages' place) and rotating (a child session goes on) are both
 events; subagents, branches and resets never are. Only tools used on both sides of an event are
 compared, a window never reaches across another compaction, and the unit is the conversation: all
-events of one chain of sessions give one difference.
+events of one chain of sessions give one difference. Sessions of different files stay apart, also
+where their ids are equal: two databases can number their sessions alike.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -20,8 +21,8 @@ from warmstart.profile.placebo import Placebo, measure_placebo
 from warmstart.profile.rules import DEFAULT_RULES, Rules
 from warmstart.profile.scan import scan_calls
 from warmstart.profile.sums import Rate, add_cluster, rate_of, zero
-from warmstart.profile.windows import Calls, Window, compare_windows
-from warmstart.stats.noninferiority import Preservation, three_way
+from warmstart.profile.windows import MIN_SIDE, Calls, Window, compare_windows
+from warmstart.stats.noninferiority import MIN_GROUPS, NonInferiority, Preservation, three_way
 
 __all__ = ["MARGIN", "WINDOW", "CompactionEvent", "CompactionReport", "Mode", "check_compactions"]
 
@@ -89,14 +90,48 @@ class CompactionReport:
         return f"{words[self.answer]}: {self.reason}."
 
 
+Key = tuple[str | None, str]
+"""The file a session was read from, and its id."""
+
+
 class Track(NamedTuple):
     """What is kept of a session: its judged calls and where it was compacted."""
 
+    path: str | None
     id: str
     calls: Calls
     cuts: tuple[int, ...]
     parent: str | None
     """Only where the session goes on after a rotating compaction."""
+
+    @property
+    def key(self) -> Key:
+        """What tells it from every other."""
+        return self.path, self.id
+
+
+class Found(NamedTuple):
+    """An event with its calls, and the session it happened in."""
+
+    event: CompactionEvent
+    seen: Window
+    where: Key
+
+
+class Tracks(NamedTuple):
+    """All sessions, and which of them each goes on from."""
+
+    by_key: Mapping[Key, Track]
+    parents: Mapping[Key, Key]
+    """Also to sessions that were not read, so that their children are known as one chain."""
+
+    def find_root(self, key: Key) -> Key:
+        """The first session of a chain; a loop in broken data ends the search."""
+        seen = {key}
+        while (parent := self.parents.get(key)) and parent not in seen:
+            key = parent
+            seen.add(key)
+        return key
 
 
 def follow_session(facts: SessionFacts, rules: Rules, known: dict[str, bool]) -> Track:
@@ -110,6 +145,7 @@ def follow_session(facts: SessionFacts, rules: Rules, known: dict[str, bool]) ->
         cuts.discard(0)
     failed = set(scan.failed)
     return Track(
+        path=facts.path,
         id=facts.id,
         calls=[(tool, place in failed) for place, tool in enumerate(scan.tools)],
         cuts=tuple(sorted(cuts)),
@@ -130,34 +166,43 @@ def check_compactions(
     All other sessions still serve as what happens without compaction.
     """
     known: dict[str, bool] = {}
-    tracks = {facts.id: follow_session(facts, rules, known) for facts in sessions}
-    found = [pair for track in tracks.values() for pair in _find_events(track, tracks, window)]
+    tracks = _link_tracks(follow_session(facts, rules, known) for facts in sessions)
+    found = [one for track in tracks.by_key.values() for one in _find_events(track, tracks, window)]
     if only is not None:
-        found = [pair for pair in found if only in (pair[0].session, pair[0].child)]
+        found = [one for one in found if only in (one.event.session, one.event.child)]
     return _report(found, tracks, window=window, margin=margin)
 
 
-def _find_events(
-    track: Track, tracks: Mapping[str, Track], window: int
-) -> Iterable[tuple[CompactionEvent, Window]]:
+def _link_tracks(tracks: Iterable[Track]) -> Tracks:
+    """A parent is looked for in the file of its child, then in the others."""
+    by_key = {track.key: track for track in tracks}
+    by_id = {track.id: track.key for track in by_key.values()}
+    parents = {}
+    for key, track in by_key.items():
+        if track.parent:
+            own = (track.path, track.parent)
+            parents[key] = own if own in by_key else by_id.get(track.parent, own)
+    return Tracks(by_key, parents)
+
+
+def _find_events(track: Track, tracks: Tracks, window: int) -> Iterator[Found]:
     edges = (0, *track.cuts, len(track.calls))
     for number, cut in enumerate(track.cuts, 1):
         before = track.calls[max(edges[number - 1], cut - window) : cut]
         after = track.calls[cut : min(edges[number + 1], cut + window)]
-        yield _event(track.id, None, cut, compare_windows(before, after))
-    parent = tracks.get(track.parent) if track.parent else None
+        yield _event(track, None, cut, compare_windows(before, after))
+    above = tracks.parents.get(track.key)
+    parent = tracks.by_key.get(above) if above else None
     if parent is not None:
         since = max((0, *parent.cuts))
         before = parent.calls[max(since, len(parent.calls) - window) :]
         after = track.calls[: min(window, edges[1])] if track.cuts else track.calls[:window]
-        yield _event(parent.id, track.id, len(parent.calls), compare_windows(before, after))
+        yield _event(parent, track.id, len(parent.calls), compare_windows(before, after))
 
 
-def _event(
-    session: str, child: str | None, position: int, seen: Window
-) -> tuple[CompactionEvent, Window]:
+def _event(track: Track, child: str | None, position: int, seen: Window) -> Found:
     event = CompactionEvent(
-        session=session,
+        session=track.id,
         child=child,
         mode=Mode.ROTATING if child else Mode.IN_PLACE,
         position=position,
@@ -167,32 +212,23 @@ def _event(
         after_calls=seen.after_calls,
         change=seen.change,
     )
-    return event, seen
-
-
-def _root(session: str, tracks: Mapping[str, Track]) -> str:
-    """The first session of a chain; a loop in broken data ends the search."""
-    seen = {session}
-    while (track := tracks.get(session)) and track.parent and track.parent not in seen:
-        session = track.parent
-        seen.add(session)
-    return session
+    return Found(event, seen, track.key)
 
 
 def _report(
-    found: Sequence[tuple[CompactionEvent, Window]],
-    tracks: Mapping[str, Track],
+    found: Sequence[Found],
+    tracks: Tracks,
     *,
     window: int,
     margin: float,
 ) -> CompactionReport:
-    changes: dict[str, list[float]] = {}
-    before: dict[str, list[int]] = {}
-    after: dict[str, list[int]] = {}
-    for event, seen in found:
+    changes: dict[Key, list[float]] = {}
+    before: dict[Key, list[int]] = {}
+    after: dict[Key, list[int]] = {}
+    for event, seen, where in found:
         if event.change is None:
             continue
-        root = _root(event.session, tracks)
+        root = tracks.find_root(where)
         changes.setdefault(root, []).append(event.change)
         for sides, errors, calls in (
             (before, seen.before_errors, seen.before_calls),
@@ -206,12 +242,12 @@ def _report(
     return CompactionReport(
         window=window,
         margin=margin,
-        events=tuple(event for event, _ in found),
+        events=tuple(one.event for one in found),
         before=_pool(before),
         after=_pool(after),
         conversations=len(differences),
         answer=result.answer,
-        reason=result.reason,
+        reason=_explain(result),
         change=result.estimate,
         low=result.interval.low,
         high=result.interval.high,
@@ -219,7 +255,17 @@ def _report(
     )
 
 
-def _pool(clusters: Mapping[str, Sequence[int]]) -> Rate:
+def _explain(result: NonInferiority) -> str:
+    """The reason in terms of conversations, where it is that there are too few of them."""
+    if not result.n:
+        return f"no event has enough calls of the same tools on both sides ({MIN_SIDE} each)"
+    if result.answer is Preservation.INCONCLUSIVE and result.n < MIN_GROUPS:
+        noun = "conversation" if result.n == 1 else "conversations"
+        return f"{result.n} {noun} could be compared, {MIN_GROUPS} are needed"
+    return result.reason
+
+
+def _pool(clusters: Mapping[Key, Sequence[int]]) -> Rate:
     sums = zero()
     for errors, calls in clusters.values():
         add_cluster(sums, errors, calls)
@@ -227,16 +273,13 @@ def _pool(clusters: Mapping[str, Sequence[int]]) -> Rate:
 
 
 def _placebo(
-    found: Sequence[tuple[CompactionEvent, Window]],
-    tracks: Mapping[str, Track],
-    differences: Sequence[float],
-    window: int,
+    found: Sequence[Found], tracks: Tracks, differences: Sequence[float], window: int
 ) -> Placebo | None:
-    rotated = {track.parent for track in tracks.values() if track.parent}
+    rotated = set(tracks.parents.values())
     untouched = [
         track.calls
-        for track in tracks.values()
-        if not track.cuts and not track.parent and track.id not in rotated
+        for key, track in tracks.by_key.items()
+        if not track.cuts and not track.parent and key not in rotated
     ]
-    places = [event.position for event, _ in found if event.change is not None]
+    places = [one.event.position for one in found if one.event.change is not None]
     return measure_placebo(untouched, places, differences, window)

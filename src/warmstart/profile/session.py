@@ -9,7 +9,7 @@ print(profile.rate.rate, profile.task_type, profile.recoveries)
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -147,7 +147,14 @@ def profile_session(
     session_id: str = "",
     rules: Rules = DEFAULT_RULES,
 ) -> SessionProfile:
-    """Profile a conversation held in memory: our messages, or dicts as Hermes and OpenAI write."""
+    """Profile a conversation held in memory.
+
+    Messages are ours, or dicts as Hermes, OpenAI's chat API (``tool_calls``, role ``tool``) and
+    Anthropic's Messages API (blocks ``tool_use`` and ``tool_result``) write them.
+
+    Raises:
+        UsageError: ``messages`` is a text or a single object instead of a list of messages.
+    """
     return profile_whole_session(session_from_messages(messages, session_id), rules)
 
 
@@ -159,13 +166,15 @@ def profile_whole_session(session: Session, rules: Rules = DEFAULT_RULES) -> Ses
 def profile_facts(facts: SessionFacts, rules: Rules = DEFAULT_RULES) -> SessionProfile:
     """Profile a session from its facts alone."""
     scan = scan_calls(facts, rules, {})
-    types = {call.tool: classify_tool(call.tool, rules.types) for call in facts.calls}
-    kinds = Counter(types[tool] for tool in scan.tools)
+    # Both are made anew each time they are asked for: once per failure would be quadratic.
+    calls, used = scan.calls, scan.tools
+    types = {tool: classify_tool(tool, rules.types) for tool in scan.names}
+    kinds = Counter(types[tool] for tool in used)
     early, late = _ends(scan)
-    repairs = tuple(_repairs(scan, types))
-    repeats = _repeats(scan)
+    repairs = tuple(_repairs(scan, calls, types))
+    repeats = _repeats(calls)
     repeated = sum(one.times - 1 for one in repeats)
-    tools = _tools(scan, types)
+    tools = _tools(scan, used, types)
     return SessionProfile(
         session_id=facts.id,
         agent=facts.agent,
@@ -175,7 +184,7 @@ def profile_facts(facts: SessionFacts, rules: Rules = DEFAULT_RULES) -> SessionP
         messages=facts.messages,
         turns=facts.turns,
         warmups=facts.warmups,
-        calls=len(scan.calls) + len(scan.others),
+        calls=len(calls) + len(scan.others),
         trivial_calls=len(scan.trivial),
         statuses=_statuses(scan),
         rate=_rate(scan),
@@ -186,8 +195,8 @@ def profile_facts(facts: SessionFacts, rules: Rules = DEFAULT_RULES) -> SessionP
         early_rate=early,
         late_rate=late,
         gain=_subtract(late, early),
-        error_classes=_classes(scan),
-        masked=[call.masked for call in scan.calls].count(True),
+        error_classes=_classes(calls[index] for index in scan.failed),
+        masked=scan.masked.count(1),
         recoveries=repairs,
         repair_rate=len(repairs) / len(scan.failed) if scan.failed else None,
         repeats=repeats,
@@ -208,7 +217,7 @@ def profile_facts(facts: SessionFacts, rules: Rules = DEFAULT_RULES) -> SessionP
 
 def _rate(scan: Scan) -> Rate:
     """One session is one cluster, so its own interval is Wilson's over its calls."""
-    errors, calls = len(scan.failed), len(scan.calls)
+    errors, calls = len(scan.failed), len(scan.places)
     low, high = wilson(errors, calls)
     return Rate(
         errors=errors,
@@ -226,13 +235,13 @@ def _rate(scan: Scan) -> Rate:
 def _statuses(scan: Scan) -> dict[str, int]:
     counts = Counter(str(call.status) for call in scan.others)
     counts[str(Status.ERROR)] = len(scan.failed)
-    counts[str(Status.OK)] = len(scan.calls) - len(scan.failed)
+    counts[str(Status.OK)] = len(scan.places) - len(scan.failed)
     return {str(status): counts[str(status)] for status in Status}
 
 
-def _tools(scan: Scan, types: Mapping[str, str]) -> tuple[ToolUse, ...]:
-    judged = Counter(scan.tools)
-    failed = Counter(scan.tools[index] for index in scan.failed)
+def _tools(scan: Scan, used: Sequence[str], types: Mapping[str, str]) -> tuple[ToolUse, ...]:
+    judged = Counter(used)
+    failed = Counter(used[index] for index in scan.failed)
     asked = judged + Counter(call.tool for call in scan.others)
     total = asked.total()
     rows = []
@@ -248,7 +257,7 @@ def _tools(scan: Scan, types: Mapping[str, str]) -> tuple[ToolUse, ...]:
 
 
 def _ends(scan: Scan) -> tuple[float | None, float | None]:
-    calls = len(scan.calls)
+    calls = len(scan.places)
     window = calls // 5
     if not window:
         return None, None
@@ -266,34 +275,34 @@ def _preferred(tools: Iterable[ToolUse]) -> tuple[str, ...]:
     return tuple(one.tool for one in tools if one.ok)[:MAX_PREFERRED]
 
 
-def _classes(scan: Scan) -> dict[str, int]:
-    names = (scan.calls[index].error_class or "other" for index in scan.failed)
+def _classes(failed: Iterable[CallFact]) -> dict[str, int]:
+    names = (call.error_class or "other" for call in failed)
     return dict(Counter(str(name) for name in names).most_common())
 
 
-def _repairs(scan: Scan, types: dict[str, str]) -> Iterable[Repair]:
+def _repairs(scan: Scan, calls: Sequence[CallFact], types: dict[str, str]) -> Iterator[Repair]:
     for one in find_recoveries(scan, types):
         yield Repair(
             tool=one.tool,
             error_class=str(one.error_class or "other"),
-            position=scan.calls[one.failed].position,
+            position=calls[one.failed].position,
             repaired_by=one.by,
-            repaired_at=scan.calls[one.repaired].position,
+            repaired_at=calls[one.repaired].position,
             after=one.distance,
             how=str(one.how),
         )
 
 
-def _repeats(scan: Scan) -> tuple[Repeat, ...]:
+def _repeats(calls: Iterable[CallFact]) -> tuple[Repeat, ...]:
     """Identical calls, the most repeated first."""
     groups: dict[int, list[CallFact]] = {}
-    for call in scan.calls:
+    for call in calls:
         groups.setdefault(call.same, []).append(call)
     made = [
-        Repeat(tool=calls[0].tool, times=len(calls), first=calls[0].position,
-               errors=sum(call.status == Status.ERROR for call in calls))
-        for calls in groups.values()
-        if len(calls) > 1
+        Repeat(tool=same[0].tool, times=len(same), first=same[0].position,
+               errors=sum(call.status == Status.ERROR for call in same))
+        for same in groups.values()
+        if len(same) > 1
     ]  # fmt: skip
     return tuple(sorted(made, key=lambda one: (-one.times, one.first)))
 
@@ -305,7 +314,7 @@ def _seconds(facts: SessionFacts) -> float | None:
 
 
 def _score(scan: Scan, repaired: int, repeated: int) -> float | None:
-    calls, errors = len(scan.calls), len(scan.failed)
+    calls, errors = len(scan.places), len(scan.failed)
     if not calls:
         return None
     surely_ok = 1.0 - wilson(errors, calls).high
@@ -315,4 +324,4 @@ def _score(scan: Scan, repaired: int, repeated: int) -> float | None:
 
 def _outcomes(scan: Scan) -> str:
     failed = set(scan.failed)
-    return "".join("x" if index in failed else "." for index in range(len(scan.calls)))
+    return "".join("x" if index in failed else "." for index in range(len(scan.places)))

@@ -8,21 +8,19 @@ or JSONL with a message per line. A file is claimed only by something OpenAI's s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from warmstart.model import Message, Request, Result, Role, Session
+from warmstart.model import Message, Request, Role, Session
+from warmstart.sources.anthropic_blocks import USAGE_NAMES, is_result, is_use, read_result
 from warmstart.sources.assemble import build_session
 from warmstart.sources.fields import (
     as_dict,
     as_dicts,
     as_id,
-    as_int,
     as_list,
     as_text,
     content_text,
-    dump,
     parse_arguments,
     parse_time,
     parse_tokens,
@@ -33,12 +31,6 @@ from warmstart.sources.probe import probe_path
 from warmstart.sources.reader import Probe, Unit, file_unit
 from warmstart.sources.records import count_lines, file_stem
 
-USAGE_NAMES = {
-    "input": "input_tokens",
-    "output": "output_tokens",
-    "cache_read": "cache_read_input_tokens",
-    "cache_write": "cache_creation_input_tokens",
-}
 OWN_BLOCKS = frozenset({"thinking", "redacted_thinking", "document", "search_result"})
 """Content types of this API alone; those of calls and results are told by their endings."""
 FOREIGN_KEYS = ("tool_calls", "function_call", "tool_call_id")
@@ -164,8 +156,8 @@ def _read_messages(
 def _read_user(entry: dict[str, Any], role: Role) -> Iterator[Message]:
     """What the user sent; results come first, as the API demands."""
     blocks = _list_blocks(entry)
-    results = tuple(_read_result(block) for block in blocks if _is_result(block))
-    texts = [content_text(block) for block in blocks if not _is_result(block)]
+    results = tuple(read_result(block) for block in blocks if is_result(block))
+    texts = [content_text(block) for block in blocks if not is_result(block)]
     text = "\n".join(filter(None, texts))
     native_id, moment = as_id(entry.get("id")), parse_time(entry.get("timestamp"))
     if results:
@@ -177,7 +169,7 @@ def _read_user(entry: dict[str, Any], role: Role) -> Iterator[Message]:
 def _read_reply(entry: dict[str, Any], path: Path, log: ReadLog) -> Message:
     """An answer; tools that run on the server have their results in it."""
     blocks = _list_blocks(entry)
-    calls = [block for block in blocks if (as_text(block.get("type")) or "").endswith("tool_use")]
+    calls = [block for block in blocks if is_use(block)]
     named = [block for block in calls if as_text(block.get("name"))]
     if len(named) < len(calls):
         log.skip("call without a tool's name", path, count=len(calls) - len(named))
@@ -185,7 +177,7 @@ def _read_reply(entry: dict[str, Any], path: Path, log: ReadLog) -> Message:
         role=Role.ASSISTANT,
         text=_join_texts(blocks, "text"),
         requests=tuple(map(_read_request, named)),
-        results=tuple(_read_result(block) for block in blocks if _is_result(block)),
+        results=tuple(read_result(block) for block in blocks if is_result(block)),
         reasoning=_join_texts(blocks, "thinking"),
         native_id=as_id(entry.get("id")),
         timestamp=parse_time(entry.get("timestamp")),
@@ -215,32 +207,3 @@ def _read_request(block: dict[str, Any]) -> Request:
         arguments=arguments.data,
         raw=arguments.raw,
     )
-
-
-def _is_result(block: dict[str, Any]) -> bool:
-    return (as_text(block.get("type")) or "").endswith("tool_result")
-
-
-def _read_result(block: dict[str, Any]) -> Result:
-    """A result; those of server tools report failure by an ``error_code`` inside."""
-    content = block.get("content")
-    inner = as_dict(content)
-    error_code = as_text(inner.get("error_code"))
-    return Result(
-        text=error_code or _result_text(content),
-        call_id=as_id(block.get("tool_use_id")),
-        # The API documents the field's default as false.
-        is_error=block.get("is_error") is True or error_code is not None,
-        exit_code=as_int(inner.get("return_code")),
-    )
-
-
-def _result_text(content: Any) -> str:
-    """What the model saw: text, found pages, or a program's output."""
-    if isinstance(content, dict) and "stdout" in content:
-        streams = (as_text(content.get("stdout")), as_text(content.get("stderr")))
-        return "\n".join(filter(None, streams))
-    pages = [page for page in as_dicts(content) if "url" in page]
-    if pages:
-        return "\n".join(f"{page.get('title')} {page.get('url')}" for page in islice(pages, 100))
-    return content_text(content) or ("" if content is None or content == [] else dump(content))
