@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import replace
+
+import pytest
 
 from support.profiles import make_facts
 from warmstart.model.facts import SessionFacts
 from warmstart.profile.comparison import Comparison, collect_side, compare
+from warmstart.profile.document import to_document
+from warmstart.stats.noninferiority import three_way
 
 
 def sessions(
@@ -97,5 +102,89 @@ def test_tools_of_both_sides_are_set_side_by_side() -> None:
     assert found.tools[0].first.calls == 300
 
 
-def test_an_empty_side_is_inconclusive() -> None:
-    assert between([], sessions(10, 0.2, "b")).verdict == "inconclusive"
+def test_a_side_without_judged_calls_has_no_difference() -> None:
+    for one in ([], [make_facts("uu", id="a:1")]):
+        found = between(one, sessions(10, 0.2, "b"))
+        assert found.verdict == "inconclusive"
+        assert found.sentence == "These data cannot tell: no judged calls in A."
+        assert to_document(found)["difference"]["p"] is None
+
+
+def test_a_tool_without_judged_calls_on_a_side_has_no_difference() -> None:
+    found = between([make_facts("uu", id="a:1")], sessions(10, 0.2, "b"))
+    assert all(math.isnan(tool.difference.p) for tool in found.tools)
+
+
+def paired(letters: tuple[str, str], tasks: int, own: int = 0) -> Comparison:
+    """Every task alike on each side, and as many tasks with errors that only one side did."""
+    sides = []
+    for name, outcomes in zip("ab", letters, strict=True):
+        made = [make_facts(outcomes, id=f"{name}:{n}", task=f"task {n}") for n in range(tasks)]
+        extra = [make_facts("x...." * 8, id=f"{name}:+{n}", task=f"{name} {n}") for n in range(own)]
+        sides.append([*made, *extra])
+    return between(*sides)
+
+
+def test_errors_in_tasks_of_one_side_do_not_open_the_gates() -> None:
+    found = paired(("." * 20, "x" + "." * 19), 6, own=10)
+    assert found.verdict == "inconclusive"
+    assert (found.first_rate.errors, found.second_rate.errors) == (0, 6)
+    assert "0 errors in the paired tasks of A, 10 are needed" in found.reasons
+
+
+def test_what_was_compared_and_what_was_left_out_is_counted() -> None:
+    one = [*sessions(9, 0.2, "a", tasks=True), make_facts("u", id="a:u", task="unanswered")]
+    found = between(one, sessions(7, 0.2, "b", 2, tasks=True))
+    assert (found.units, found.unpaired) == ((7, 7), (3, 0))
+    assert found.first_rate.calls == found.second_rate.calls == 210
+    assert to_document(found)["unpaired"] == [3, 0]
+
+
+def test_equal_differences_leave_three_tasks_of_n_open() -> None:
+    found = paired(("xx" + "." * 38, "xxxx" + "." * 36), 10)
+    assert found.difference.estimate == pytest.approx(0.05)
+    assert (found.difference.low, found.difference.high) == pytest.approx((-0.25, 0.35))
+    assert found.difference.mde80 == pytest.approx(0.3)
+    assert found.difference.p == found.p_sign_flip == 2 / 2**10
+    assert found.verdict == "inconclusive"
+    assert any("all 10 differences are equal" in reason for reason in found.reasons)
+
+
+def test_equal_differences_larger_than_that_are_a_difference() -> None:
+    found = paired(("x" * 10 + "." * 30, "x" * 26 + "." * 14), 20)
+    assert found.verdict == "A is more reliable"
+    assert found.difference.low == pytest.approx(0.25)
+
+
+def test_the_interval_of_equal_differences_is_that_of_the_three_way_answer() -> None:
+    found = paired(("x" * 10 + "." * 30, "x" * 26 + "." * 14), 25)
+    bounds = three_way([0.4] * 25, 0.02).interval
+    assert (found.difference.low, found.difference.high) == pytest.approx(bounds)
+
+
+def test_rates_that_are_equal_but_for_rounding_are_equal() -> None:
+    letters = ["x" + "." * 9, "xx" + "." * 8, "xxx" + "." * 7]
+    one = [make_facts(s, id=f"a:{n}{s}", task=f"t {n}") for n in range(20) for s in letters]
+    two = [make_facts(s, id=f"b:{n}{s}", task=f"t {n}") for n in range(20) for s in letters[::-1]]
+    found = between(one, two)
+    assert (found.difference.estimate, found.p_sign_flip) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(("tasks", "label"), [(6, True), (14, True), (15, False)])
+def test_fewer_than_fifteen_pairs_are_a_pilot(tasks: int, label: bool) -> None:  # noqa: FBT001 - a parameter of pytest
+    found = between(sessions(tasks, 0.2, "a", tasks=True), sessions(tasks, 0.3, "b", 2, tasks=True))
+    assert found.pilot is label
+    assert ("This is a pilot" in found.sentence) is label
+    assert not between(sessions(9, 0.2, "a"), sessions(9, 0.2, "b", 2)).pilot
+
+
+def test_two_tests_that_disagree_cannot_tell() -> None:
+    errors = (40, 40, 40, 40, 40, 15)
+    one = [make_facts("x" * 20 + "." * 80, id=f"a:{n}", task=f"t {n}") for n in range(6)]
+    two = [
+        make_facts("x" * e + "." * (100 - e), id=f"b:{n}", task=f"t {n}")
+        for n, e in enumerate(errors)
+    ]
+    found = between(one, two)
+    assert found.difference.decided
+    assert "the t interval and the sign-flip test (p = 0.062) disagree" in found.reasons

@@ -5,6 +5,8 @@ JSON is one object: ``schema_version``, ``comparison`` and ``skipped``.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +19,7 @@ from warmstart.cli._output import list_skips, open_console, print_json, report_s
 from warmstart.cli._profile_text import (
     RATE_COLUMNS,
     heading,
-    p_value,
+    p_words,
     percent,
     points,
     rate_cells,
@@ -25,19 +27,22 @@ from warmstart.cli._profile_text import (
     show_table,
 )
 from warmstart.cli._text import clean
-from warmstart.errors import UsageError
+from warmstart.errors import NotFoundError, UsageError
 from warmstart.model.selection import Selection
 from warmstart.profile.comparison import Comparison, ComparisonVerdict, Side
 from warmstart.profile.document import to_document
 from warmstart.profile.rules import Rules
+from warmstart.profile.sums import Contrast
 from warmstart.sources import ReadLog
 from warmstart.workspace import Workspace
-from warmstart.workspace.profiling import compare_sides
+from warmstart.workspace.comparing import compare_sides
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 SCHEMA_VERSION = 1
+WHOLE_FROM = 1000
+"""Means from here on are shown without a fraction."""
 TEXT_FIELDS = frozenset({"source", "agent", "model", "project", "tool", "format"})
 NUMBER_FIELDS = frozenset({"min_messages", "max_messages"})
 TIME_FIELDS = frozenset({"since", "until"})
@@ -46,11 +51,19 @@ TIME_FIELDS = frozenset({"since", "until"})
 def run_compare(
     texts: tuple[str, str], paths: tuple[str, ...], rules: Rules, *, as_json: bool, quiet: bool
 ) -> None:
-    """Compare, then print."""
-    log = ReadLog()
+    """Compare, then print.
+
+    Raises:
+        NotFoundError: a side has no session.
+    """
     within = Selection(paths=paths)
     sides = [(text, parse_side(text, within)) for text in texts]
-    found = compare_sides(Workspace.open(), sides, within, log, rules=rules)
+    log = ReadLog()
+    try:
+        found = compare_sides(Workspace.open(), sides, within, log, rules=rules)
+    except NotFoundError:
+        report_skips(log, quiet=quiet)
+        raise
     if as_json:
         print_json(
             {
@@ -110,12 +123,10 @@ def _document(found: Comparison) -> dict[str, Any]:
 def print_comparison(console: Console, found: Comparison) -> None:
     """Verdict, rates, then what else differs."""
     decided = found.verdict is not ComparisonVerdict.INCONCLUSIVE
-    console.print(Text(str(found.verdict), style="bold green" if decided else "bold"))
+    label = f"{found.verdict} (pilot)" if found.pilot else str(found.verdict)
+    console.print(Text(label, style="bold green" if decided else "bold"))
     say(console, found.sentence)
-    unit = f"unit: {found.unit}, {found.units[0]:,} and {found.units[1]:,}"
-    exact = "" if found.p_sign_flip is None else f", sign-flip p = {p_value(found.p_sign_flip)}"
-    effect = f"B - A {points(found.difference)}, p = {p_value(found.difference.p)}{exact}"
-    say(console, f"{effect}; {unit}", "dim")
+    say(console, "; ".join(_basis(found)), "dim")
     units = f"{found.unit.partition(' ')[0].upper()}S"
     show_table(
         console,
@@ -125,17 +136,37 @@ def print_comparison(console: Console, found: Comparison) -> None:
             [f"B {clean(found.second.label)}", *rate_cells(found.second_rate)],
         ],
     )
-    heading(console, "Beside it", "a template or model may change how many calls are made")
+    detail = "a template or model may change how many calls are made"
+    heading(console, "Beside it", f"all sessions of both sides; {detail}")
     rows = zip(_facts(found.first), _facts(found.second), strict=True)
     show_table(console, ("", "A", "B"), [[name, one, two] for (name, one), (_, two) in rows])
     if found.tools:
-        heading(console, "By tool", "each on its own, not adjusted for how many there are")
+        heading(
+            console, "By tool", "all sessions; each on its own, not adjusted for how many there are"
+        )
         made = [
-            [t.tool, *rate_cells(t.first)[1:4], *rate_cells(t.second)[1:4], points(t.difference)]
+            [t.tool, *rate_cells(t.first)[1:4], *rate_cells(t.second)[1:4], _cell(t.difference)]
             for t in found.tools
         ]
         names = ("TOOL", "CALLS A", "ERR", "RATE A", "CALLS B", "ERR", "RATE B", "B - A")
         show_table(console, names, made)
+
+
+def _cell(found: Contrast) -> str:
+    return "-" if math.isnan(found.estimate) else points(found)
+
+
+def _basis(found: Comparison) -> Iterator[str]:
+    """The effect, what such data could show, and what it rests on."""
+    d = found.difference
+    if not math.isnan(d.estimate):
+        exact = "" if found.p_sign_flip is None else f", sign-flip {p_words(found.p_sign_flip)}"
+        yield f"B - A {points(d)}, {p_words(d.p)}{exact}"
+        yield f"MDE80 {100 * d.mde80:.1f} points"
+    yield f"unit: {found.unit}, {found.units[0]:,} and {found.units[1]:,}"
+    if any(found.unpaired):
+        one, two = found.unpaired
+        yield f"left out as unpaired: {one:,} tasks of A, {two:,} of B"
 
 
 def _facts(side: Side) -> list[tuple[str, str]]:
@@ -147,14 +178,17 @@ def _facts(side: Side) -> list[tuple[str, str]]:
     errors = profile.rate.errors
 
     def each(value: float) -> str:
-        return f"{value / sessions:,.1f}" if sessions else "-"
+        if not sessions:
+            return "-"
+        mean = value / sessions
+        return f"{mean:,.1f}" if mean < WHOLE_FROM else f"{mean:,.0f}"
 
     return [
         ("sessions", f"{sessions:,}"),
         ("calls per session", each(profile.rate.calls)),
         ("errors per session", each(errors)),
         ("messages per session", each(totals.get("messages", 0))),
-        ("tokens per session", each(tokens)),
+        ("tokens per session", each(tokens) if tokens else "-"),
         ("failures repaired", percent(repaired / errors) if errors else "-"),
         ("unanswered calls", f"{profile.statuses.get('unanswered', 0):,}"),
         ("rejected calls", f"{profile.statuses.get('rejected', 0):,}"),

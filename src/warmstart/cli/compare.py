@@ -25,7 +25,7 @@ def compare(
     quiet: bool,
     **options: Any,
 ) -> None:
-    r"""Compare two sessions, or two sets of sessions, and say when the data cannot tell.
+    """Compare two sessions, or two sets of sessions, and say when the data cannot tell.
 
     A and B are each a session's id (or a unique beginning of it), a PATH, or a filter: NAME=VALUE
     pairs joined by commas, with the names of the filters of "sessions list": source, agent, model,
@@ -33,10 +33,10 @@ def compare(
 
     \b
       warmstart compare model=opus model=sonnet
-      warmstart compare agent=claude_code,until=2026-01-31 agent=claude_code,since=2026-02-01
+      warmstart compare model=opus,until=2026-01-31 model=opus,since=2026-02-01
 
     PATHs after A and B are where both are looked for; without any, on the whole machine.
-    """
+    """  # noqa: D301 - click keeps lines as they are after the character, not after its name
     from warmstart.cli._comparing import run_compare  # noqa: PLC0415 - keeps --help light
     from warmstart.workspace import Workspace  # noqa: PLC0415 - same
 

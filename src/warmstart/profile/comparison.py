@@ -1,12 +1,14 @@
 """Two sessions, or two sets of them, side by side, and whether the data can tell them apart.
 
 The unit is the task where sessions name one, else the session. Tasks that both sides did are
-compared within each task; otherwise the sides are taken as independent. Few units, few errors or
-few effective calls force "inconclusive", and so does a disagreement between two tests.
+compared within each task, and then nothing but these tasks counts: not for the difference, not for
+the rates beside it, not for the gates. Otherwise the sides are taken as independent. Few units,
+few errors or few effective calls force "inconclusive", and so does a disagreement of two tests.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,16 +19,31 @@ from warmstart.profile.corpus import CorpusProfile, corpus_profile
 from warmstart.profile.rules import DEFAULT_RULES, Rules
 from warmstart.profile.scan import scan_calls
 from warmstart.profile.summarise import summarise
-from warmstart.profile.sums import Contrast, Rate, Sums, add_cluster, contrast, rate_of, zero
+from warmstart.profile.sums import (
+    CALLS,
+    Contrast,
+    Rate,
+    Sums,
+    add_cluster,
+    contrast,
+    rate_of,
+    zero,
+)
 from warmstart.stats.paired import paired_t, sign_flip
 
 __all__ = ["Comparison", "ComparisonVerdict", "Side", "ToolContrast", "collect_side", "compare"]
 
 MIN_UNITS = 6
 """With fewer, no two-sided test reaches 5 %."""
+PILOT_PAIRS = 15
+"""Below this a paired comparison is labelled a pilot."""
 MIN_ERRORS = 10
 MIN_EFFECTIVE_CALLS = 100
 MAX_TOOLS = 12
+DIGITS = 12
+"""Differences of rates are rounded to these, so that equal ones are equal in spite of floats."""
+UNKNOWN = Contrast(estimate=math.nan, low=math.nan, high=math.nan, p=math.nan, mde80=math.nan)
+"""The difference where a side has no rate; null in JSON."""
 
 
 class ComparisonVerdict(StrEnum):
@@ -75,27 +92,39 @@ class Comparison:
     unit: str
     """"task (paired)", "task" or "session"."""
     units: tuple[int, int]
+    """How many of A and of B were compared."""
+    unpaired: tuple[int, int]
+    """Tasks of A and of B that were left out, because the other side has no judged call in them
+    or they have none themselves; (0, 0) unless the comparison is paired."""
+    pilot: bool
+    """Whether so few pairs were compared that the figures are a first look."""
     first_rate: Rate
     second_rate: Rate
+    """Both over the units that were compared."""
     difference: Contrast
-    """Second minus first."""
+    """Second minus first; ``UNKNOWN`` where a side has no judged calls."""
     p_sign_flip: float | None
     overlap: int
     """Sessions that are on both sides."""
     verdict: ComparisonVerdict
     reasons: tuple[str, ...]
     tools: tuple[ToolContrast, ...]
+    """Over all sessions of both sides."""
 
     @property
     def sentence(self) -> str:
         """The verdict in words, effect and interval first."""
         d = self.difference
+        reasons = "; ".join(self.reasons)
+        if math.isnan(d.estimate):
+            return f"These data cannot tell: {reasons}."
         effect = f"B minus A {100 * d.estimate:+.1f} points"
         effect += f" [{100 * d.low:+.1f}, {100 * d.high:+.1f}]"
+        note = f" This is a pilot: {self.units[0]} tasks done by both." if self.pilot else ""
         if self.verdict is ComparisonVerdict.INCONCLUSIVE:
             needed = f"such data show differences from {100 * d.mde80:.1f} points on"
-            return f"These data cannot tell ({'; '.join(self.reasons)}): {effect}; {needed}."
-        return f"{self.verdict}: {effect}."
+            return f"These data cannot tell ({reasons}): {effect}; {needed}.{note}"
+        return f"{self.verdict}: {effect}.{note}"
 
 
 def collect_side(
@@ -130,27 +159,32 @@ def _task_of(facts: SessionFacts) -> str | None:
 class _Test(NamedTuple):
     unit: str
     units: tuple[int, int]
+    sums: tuple[Sums, Sums]
+    """Of the units compared."""
     difference: Contrast
-    p_sign_flip: float | None
+    p_sign_flip: float | None = None
+    unpaired: tuple[int, int] = (0, 0)
+    spread: bool = True
+    """False where all differences are equal."""
+
+    @property
+    def is_paired(self) -> bool:
+        return self.p_sign_flip is not None
 
 
 def compare(first: Side, second: Side) -> Comparison:
     """Set two sides against each other."""
-    one, two = (_sums(side.rows, by_task=_has_tasks(first, second)) for side in (first, second))
-    test = _test_paired(first, second) or _Test(
-        "task" if _has_tasks(first, second) else "session",
-        (int(one[0]), int(two[0])),
-        contrast(one, two),
-        None,
-    )
+    test = _test_paired(first, second) or _test_independent(first, second)
     overlap = len({row.id for row in first.rows} & {row.id for row in second.rows})
-    rates = rate_of(one), rate_of(two)
+    rates = rate_of(test.sums[0]), rate_of(test.sums[1])
     reasons = tuple(_doubts(test, rates, overlap))
     return Comparison(
         first=first,
         second=second,
         unit=test.unit,
         units=test.units,
+        unpaired=test.unpaired,
+        pilot=test.is_paired and test.units[0] < PILOT_PAIRS,
         first_rate=rates[0],
         second_rate=rates[1],
         difference=test.difference,
@@ -175,11 +209,24 @@ def _units(rows: Sequence[Row], *, by_task: bool) -> dict[str, list[Row]]:
     return units
 
 
-def _sums(rows: Sequence[Row], *, by_task: bool) -> Sums:
+def _sums(units: Iterable[Sequence[Row]]) -> Sums:
     sums = zero()
-    for unit in _units(rows, by_task=by_task).values():
+    for unit in units:
         add_cluster(sums, sum(row.errors for row in unit), sum(row.calls for row in unit))
     return sums
+
+
+def _test_independent(first: Side, second: Side) -> _Test:
+    """The sides as they are, clustered by task or session."""
+    by_task = _has_tasks(first, second)
+    one, two = (_units(side.rows, by_task=by_task) for side in (first, second))
+    sums = _sums(one.values()), _sums(two.values())
+    unit = "task" if by_task else "session"
+    return _Test(unit, (len(one), len(two)), sums, _contrast_sums(*sums))
+
+
+def _contrast_sums(one: Sums, two: Sums) -> Contrast:
+    return contrast(one, two) if one[CALLS] and two[CALLS] else UNKNOWN
 
 
 def _test_paired(first: Side, second: Side) -> _Test | None:
@@ -190,12 +237,44 @@ def _test_paired(first: Side, second: Side) -> _Test | None:
     shared = sorted(one.keys() & two.keys())
     if len(shared) < MIN_UNITS:
         return None
-    differences = [_mean_rate(two[task]) - _mean_rate(one[task]) for task in shared]
-    t = paired_t(differences)
-    found = Contrast(
-        estimate=t.estimate, low=t.interval.low, high=t.interval.high, p=t.p, mde80=t.mde80
+    ours, theirs = ([units[task] for task in shared] for units in (one, two))
+    differences = list(map(_subtract, ours, theirs))
+    spread = len(set(differences)) > 1
+    p = sign_flip(differences)
+    return _Test(
+        unit="task (paired)",
+        units=(len(shared), len(shared)),
+        sums=(_sums(ours), _sums(theirs)),
+        difference=_contrast_pairs(differences) if spread else _contrast_equals(differences, p),
+        p_sign_flip=p,
+        unpaired=(_count_tasks(first) - len(shared), _count_tasks(second) - len(shared)),
+        spread=spread,
     )
-    return _Test("task (paired)", (len(shared), len(shared)), found, sign_flip(differences))
+
+
+def _subtract(one: Sequence[Row], two: Sequence[Row]) -> float:
+    return round(_mean_rate(two) - _mean_rate(one), DIGITS)
+
+
+def _count_tasks(side: Side) -> int:
+    return len({row.task for row in side.rows})
+
+
+def _contrast_pairs(differences: Sequence[float]) -> Contrast:
+    t = paired_t(differences)
+    low, high = max(-1.0, t.interval.low), min(1.0, t.interval.high)
+    return Contrast(estimate=t.estimate, low=low, high=high, p=t.p, mde80=t.mde80)
+
+
+def _contrast_equals(differences: Sequence[float], p: float) -> Contrast:
+    """For equal differences, which have no t: the interval that ``three_way`` gives such cases.
+
+    No spread is no certainty: by the rule of three up to 3/n of the tasks may differ by one. The
+    p is that of the sign-flip test, which needs no spread.
+    """
+    estimate, half = differences[0], 3.0 / len(differences)
+    low, high = max(-1.0, estimate - half), min(1.0, estimate + half)
+    return Contrast(estimate=estimate, low=low, high=high, p=p, mde80=half)
 
 
 def _mean_rate(rows: Sequence[Row]) -> float:
@@ -204,20 +283,34 @@ def _mean_rate(rows: Sequence[Row]) -> float:
 
 def _doubts(test: _Test, rates: tuple[Rate, Rate], overlap: int) -> Iterator[str]:
     """Why these data cannot tell, whatever the interval says."""
+    silent = [name for name, rate in zip("AB", rates, strict=True) if not rate.calls]
+    if silent:
+        yield f"no judged calls in {' and '.join(silent)}"
+        return
     if overlap:
         yield f"{overlap} sessions are on both sides"
     if min(test.units) < MIN_UNITS:
         word = test.unit.partition(" ")[0]
         yield f"{min(test.units)} {word}s on one side, {MIN_UNITS} are needed"
+    of = "the paired tasks of " if test.is_paired else ""
     for name, rate in zip("AB", rates, strict=True):
         if rate.errors < MIN_ERRORS:
-            yield f"{rate.errors} errors in {name}, {MIN_ERRORS} are needed"
+            yield f"{rate.errors} errors in {of}{name}, {MIN_ERRORS} are needed"
         elif rate.n_eff < MIN_EFFECTIVE_CALLS:
-            worth = f"{name} is worth {rate.n_eff:.0f} independent calls"
+            worth = f"the calls in {of}{name} are worth {rate.n_eff:.0f} independent calls"
             yield f"{worth}, {MIN_EFFECTIVE_CALLS} are needed"
-    if test.p_sign_flip is not None and (test.p_sign_flip < 0.05) != test.difference.decided:
-        yield f"the t interval and the sign-flip test (p = {test.p_sign_flip:.3f}) disagree"
-    if not test.difference.decided:
+    yield from _doubt_difference(test)
+
+
+def _doubt_difference(test: _Test) -> Iterator[str]:
+    decided, p = test.difference.decided, test.p_sign_flip
+    if not test.spread and not decided:
+        yield f"all {test.units[0]} differences are equal, so how much they vary is not known"
+        return
+    if p is not None and (p < 0.05) != decided:
+        words = f"p = {p:.3f}" if p >= 0.001 else "p < 0.001"
+        yield f"the t interval and the sign-flip test ({words}) disagree"
+    if not decided:
         yield "the interval holds no difference"
 
 
@@ -234,10 +327,9 @@ def _compare_tools(first: Side, second: Side) -> Iterator[ToolContrast]:
     shared = first.tool_sums.keys() & second.tool_sums.keys()
 
     def uses(tool: str) -> float:
-        return -(first.tool_sums[tool][2] + second.tool_sums[tool][2])
+        return -(first.tool_sums[tool][CALLS] + second.tool_sums[tool][CALLS])
 
     for tool in sorted(shared, key=lambda name: (uses(name), name))[:MAX_TOOLS]:
         one, two = first.tool_sums[tool], second.tool_sums[tool]
-        yield ToolContrast(
-            tool=tool, first=rate_of(one), second=rate_of(two), difference=contrast(one, two)
-        )
+        found = _contrast_sums(one, two)
+        yield ToolContrast(tool=tool, first=rate_of(one), second=rate_of(two), difference=found)

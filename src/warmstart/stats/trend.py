@@ -70,8 +70,9 @@ def score_trend(
     session, and the last ``guard`` calls of each stratum are dropped because a session that stops
     on an error or on a success would bend the end. Under no trend each session's score has mean
     zero, so z = sum U / sqrt(sum U^2) (Breslow and Day 1980, chapter 7; robust variance as Liang
-    and Zeger 1986). ``log_odds`` is the one-step estimate sum U / sum V. With no informative
-    session: z = 0, p = 1, an infinite interval.
+    and Zeger 1986). ``log_odds`` is the one-step estimate sum U / sum V; its interval is robust
+    too, and no narrower than what the test rests on, so that both tell the same story. With no
+    informative session: z = 0, p = 1, an infinite interval.
     """
     counts = _Counts()
     scores = [
@@ -109,7 +110,8 @@ def _one_step(scores: Sequence[_Score], total: float) -> tuple[float, Interval]:
     residual = math.fsum((s.score - log_odds * s.information) ** 2 for s in scores)
     half = math.inf
     if n > 1:
-        half = t_quantile(0.975, n - 1.0) * math.sqrt(residual * n / (n - 1)) / information
+        spread = max(math.fsum(s.score**2 for s in scores), residual * n / (n - 1))
+        half = t_quantile(0.975, n - 1.0) * math.sqrt(spread) / information
     return log_odds, Interval(log_odds - half, log_odds + half)
 
 

@@ -16,11 +16,11 @@ from warmstart.sources import READERS, ReadLog
 from warmstart.template import check_name
 from warmstart.tool.request import ToolRequest
 from warmstart.workspace import Workspace
+from warmstart.workspace.comparing import compare_sides
 from warmstart.workspace.mining import mine_template
 from warmstart.workspace.profiling import (
     CompactionRequest,
     check_sessions,
-    compare_sides,
     profile_one,
 )
 from warmstart.workspace.redaction import open_redactor

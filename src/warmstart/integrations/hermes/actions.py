@@ -25,11 +25,11 @@ from warmstart.profile.document import to_document
 from warmstart.sources import READERS, ReadLog
 from warmstart.template.names import check_name, make_name
 from warmstart.workspace import Workspace
+from warmstart.workspace.comparing import compare_sides
 from warmstart.workspace.mining import Mined, mine_session, mine_template
 from warmstart.workspace.profiling import (
     CompactionRequest,
     check_sessions,
-    compare_sides,
     profile_one,
 )
 from warmstart.workspace.templates import find_spec, open_library, try_template

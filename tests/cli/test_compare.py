@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.sessions import make_session, write_export
+from warmstart.model import Message, Request, Role, Session
+from warmstart.model import Result as ToolResult
+
+Run = Callable[..., Any]
+
+
+def session(native_id: str, outcomes: str, **fields: object) -> Session:
+    """A call per letter, x for one that failed."""
+    messages = [Message(role=Role.USER, text="Fix the checkout, please.")]
+    for index, letter in enumerate(outcomes):
+        request = Request(tool="terminal", id=f"c{index}", arguments={"command": f"step {index}"})
+        messages.append(Message(role=Role.ASSISTANT, requests=(request,)))
+        result = ToolResult(text="done", call_id=f"c{index}", is_error=letter == "x")
+        messages.append(Message(role=Role.TOOL, results=(result,)))
+    return make_session(native_id, messages=messages, **fields)
+
+
+@pytest.fixture
+def paired(tmp_path: Path) -> Path:
+    """Eight tasks done by both models, three by the large one only."""
+    made = []
+    for n in range(11):
+        large = session(f"large-{n}", "x" + "." * (29 + n % 4), model="acme-large")
+        made.append(replace(large, task=f"task {n}"))
+    for n in range(8):
+        small = session(f"small-{n}", "x.." * 10 + "." * (n % 4), model="acme-small")
+        made.append(replace(small, task=f"task {n}"))
+    made.append(make_session("mute", model="acme-mute", messages=[Message(role=Role.USER)]))
+    return write_export(tmp_path / "sessions.jsonl", *made)
+
+
+def test_the_help_has_an_example_per_line(run: Run) -> None:
+    lines = run("compare", "--help").stdout.splitlines()
+    assert "    warmstart compare model=opus model=sonnet" in lines
+    assert not any("\\b" in line or "\b" in line for line in lines)
+
+
+def test_pairs_are_counted_and_so_is_what_was_left_out(run: Run, paired: Path) -> None:
+    text = run("compare", "model=large", "model=small", paired).stdout
+    assert "(pilot)" in text.splitlines()[0]
+    text = " ".join(text.split())
+    assert "unit: task (paired), 8 and 8; left out as unpaired: 3 tasks of A, 0 of B" in text
+    assert "MDE80" in text
+    made = json.loads(run("compare", "model=large", "model=small", paired, "--json").stdout)
+    assert (made["comparison"]["units"], made["comparison"]["unpaired"]) == ([8, 8], [3, 0])
+    assert made["comparison"]["pilot"] is True
+
+
+@pytest.mark.parametrize(("sides", "side"), [(("model=zzz", "model=small"), "A"),
+                                             (("model=small", "model=zzz"), "B")])  # fmt: skip
+def test_a_filter_that_matches_nothing_is_an_error(
+    run: Run, paired: Path, sides: tuple[str, str], side: str
+) -> None:
+    result = run("compare", *sides, paired)
+    assert result.exit_code == 3
+    assert f"no session matches {side} (model=zzz)" in result.stderr
+    assert "hint:" in result.stderr
+    assert not result.stdout
+
+
+def test_a_side_without_judged_calls_is_said_in_words(run: Run, paired: Path) -> None:
+    result = run("compare", "model=mute", "model=small", paired)
+    assert result.exit_code == 0
+    assert "no judged calls in A" in result.stdout
+    assert "p = " not in result.stdout
+    assert " nan" not in result.stdout
+    assert "+nan" not in result.stdout
+    made = json.loads(run("compare", "model=mute", "model=small", paired, "--json").stdout)
+    assert made["comparison"]["difference"]["p"] is None
+
+
+def damage(path: Path) -> Path:
+    path.write_bytes(b"{broken\n" + path.read_bytes())
+    return path
+
+
+def count_skips(result: Any) -> int:
+    return sum(skip["count"] for skip in json.loads(result.stdout)["skipped"])
+
+
+def test_a_line_that_both_sides_skip_is_counted_once(run: Run, paired: Path) -> None:
+    damage(paired)
+    assert count_skips(run("compare", "model=large", "model=small", paired, "--json")) == 1
+    assert count_skips(run("compare", "large-1", "small-1", paired, "--json")) == 1
+    assert run("compare", "model=large", "model=small", paired).stderr.count("skipped 1:") == 1
+
+
+def test_lines_skipped_in_different_files_are_all_counted(run: Run, paired: Path) -> None:
+    damage(paired)
+    other = paired.with_name("other.jsonl")
+    damage(write_export(other, session("x-1", "..x")))
+    assert count_skips(run("compare", paired, other, "--json")) == 2
+
+
+def test_what_was_skipped_is_told_even_where_nothing_matches(run: Run, paired: Path) -> None:
+    result = run("compare", "model=zzz", "model=small", damage(paired))
+    assert "skipped 1:" in result.stderr
