@@ -8,16 +8,18 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from support.hermes_db import RESULTS
-from warmstart.facts.quick import find_verdict
+from warmstart.facts.quick import SAID_OK_MASKED, find_verdict
+from warmstart.facts.quiet import NEAR_WORDS
 from warmstart.facts.verdicts import VERDICTS, encode_verdict
 from warmstart.model import Request, Result
-from warmstart.outcome import judge
+from warmstart.outcome import complaints, judge
 from warmstart.outcome.tools import kind_of
 
 TOOLS = ("terminal", "read_file", "execute_code", "web_search", "patch", "powershell")
 LINES = (
     "", "ls", "grep -rn x src | head -5", "git commit -m x", "git status; echo $?", "make || true",
-    "diff a b", "cat a.py", "cd x && pytest -q", "python -m build 2>&1 | tail -3",
+    "diff a b", "cat a.py", "cd x && pytest -q", "python -m build 2>&1 | tail -3", "git rebase main",
+    "pytest -q", "git log --oneline | head -3", "cat a.py | sort", "gh pr checks", "make; echo $LASTEXITCODE",
 )  # fmt: skip
 WORDS = st.sampled_from((
     "total 4", "-rw-r--r-- 1 a a 10 x.py", "ok", "error", "Error: x", "fatal: bad", "cat: a.py: No such file",
@@ -28,6 +30,8 @@ WORDS = st.sampled_from((
     "! [rejected] main", "nothing to commit", "x.py::test_y PASSED", "Tool failed: x", "Command timed out",
     "the user rejected", "<output>", "</output>", "\x1b[31mred\x1b[0m", "node.js", "Node.js v20", "zsh:1: x",
     "make: *** [all] Error 2", "  ... 3 more", "a b c.", ">", "]", "permission denied", "exit status 3",
+    "Rebasing (1/2)\rerror: x", "Rebasing\rcat: a.py: gone", "see the detailed log", "Build stopped", "pipeline x",
+    "BASH: unmatched", "bash: -c: line 1: syntax error", "perl died at a.pl line 3.", '"exit_code": 1', "fatal: x\n\n\n\n",
     "cannot open", "Killed: 9", "unable to x", "npm ERR! x", "a.c(1,2): error", "no tests ran in 0.1s",
 ))  # fmt: skip
 TEXTS = st.builds(
@@ -75,6 +79,22 @@ def test_a_quick_verdict_on_an_object_is_the_judges(
     check(tool, {"command": line}, json.dumps(data, separators=separators) + behind)
 
 
+@settings(max_examples=500)
+@given(st.sampled_from(LINES), TEXTS, st.sampled_from([0, 0, 1, 2, 124]), st.sampled_from([0, 300]))
+def test_a_quick_verdict_on_an_exit_code_is_the_judges(
+    line: str, text: str, code: int, padding: int
+) -> None:
+    printed = "x y\n" * padding + text
+    check("terminal", {"command": line}, f"{printed}\n[exit code {code}]")
+    data = {"output": printed, "exit_code": code, "error": None}
+    check("terminal", {"command": line}, json.dumps(data))
+
+
+def test_no_word_that_a_rule_needs_is_missed() -> None:
+    needed = [word for rule in complaints._RULES[2:] for word in rule.words]
+    assert [word for word in needed if not any(near in word for near in NEAR_WORDS)] == []
+
+
 @pytest.mark.parametrize("tool", TOOLS)
 def test_common_results_agree(tool: str) -> None:
     for text in RESULTS:
@@ -89,7 +109,19 @@ def test_common_results_agree(tool: str) -> None:
         ("read_file", '{"content": "x", "total_lines": 1}'),
         ("execute_code", '{"status": "success", "output": "3"}'),
         ("patch", '{"success": true, "diff": "' + "x" * 2000 + '"}'),
+        ("terminal", "a\n0 failed\nb\n"),
+        ("terminal", "make: *** [all] Error 2\n[exit code 2]"),
+        ("terminal", '{"output": "boom", "exit_code": 2, "error": null}'),
+        ("terminal", '{"output": "' + "x" * 2000 + '", "exit_code": 2, "error": null}'),
+        ("read_file", '{"error": "File not found: x"}'),
+        ("patch", '{"success": false, "error": "no match"}\n\n[Hint: read it again]'),
     ],
 )
 def test_the_commonest_results_need_no_judge(tool: str, text: str) -> None:
     assert find_verdict(kind_of(tool), tool, {"command": "ls"}, text) is not None
+
+
+def test_a_long_output_behind_a_pipe_needs_no_judge() -> None:
+    text = json.dumps({"output": "a b c\n" * 400 + "d", "exit_code": 0, "error": None})
+    line = {"command": "make 2>&1 | tail -400"}
+    assert find_verdict(kind_of("terminal"), "terminal", line, text) == SAID_OK_MASKED

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warmstart.outcome.shell import expects_output, is_masked, program_of, read_command
+from warmstart.outcome.shell import (
+    expects_output,
+    is_masked,
+    list_programs,
+    program_of,
+    read_command,
+)
 from warmstart.outcome.tools import ToolKind, command_of, kind_of
 
 
@@ -100,3 +106,18 @@ def test_the_command_line_is_found_among_the_arguments(
     arguments: dict[str, object], line: str
 ) -> None:
     assert command_of(arguments) == line
+
+
+parts = st.sampled_from(["ls", "|", "grep", "git", "log", "-n", "3", "A=1", "sudo", "/bin/cat", "x.py",
+                         "||", "&&", "'q'", "then", "timeout", "xargs", "\n", "time"])  # fmt: skip
+
+
+@given(st.lists(parts, max_size=8))
+def test_programs_of_a_simple_line_are_its_speakers(words: list[str]) -> None:
+    programs = list_programs(" ".join(words))
+    assert programs in ((), read_command(" ".join(words)).speakers)
+
+
+def test_a_simple_line_is_taken_apart_at_its_pipes() -> None:
+    assert list_programs("A=1 git log -n 3 | sudo head -2") == ("git log", "head")
+    assert list_programs("cat 'a b'") == ()

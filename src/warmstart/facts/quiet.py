@@ -1,94 +1,103 @@
 """Whether what a program printed holds nothing that the judge would take for a complaint.
 
-A few plain searches over the ends of the text answer for most outputs. Each says no as soon as a
-rule of the judge might speak; what is said here is only ever that none of them would.
+A few plain searches over the ends of the text answer for most outputs; where one of them finds
+something, the judge's own rules on complaints are asked. What is said here is only ever that none
+of them would speak.
 """
 
 from __future__ import annotations
 
-import re
+from string import ascii_letters, digits
 
-from warmstart.outcome.case import TAIL_CHARS
-from warmstart.outcome.complaints import ERROR_OPENING
-from warmstart.outcome.markers import GIVING_UP_WORDS, HEAD_MARKERS, MARKER_CHARS
-from warmstart.outcome.output import HEADER_LETTERS
-from warmstart.outcome.phrases import contains_any
-from warmstart.outcome.refusals import REFUSAL_WORDS
+from warmstart.outcome.case import FIRST_WORD, HEAD_CHARS, TAIL_CHARS, read_output
+from warmstart.outcome.complaints import is_uncomplaining
+from warmstart.outcome.lines import ends_plainly, opens_plainly
+from warmstart.outcome.markers import GIVING_UP_WORDS, HEAD_MARKERS, NOT_RUN, TIMED_OUT
+from warmstart.outcome.phrases import contains_any, contains_grouped, group_phrases
+from warmstart.outcome.refusals import REFUSAL_WORDS, find_refusal
+from warmstart.outcome.signatures import sign_with
+from warmstart.outcome.speakers import only_fetch
 
 _NEAR_CHARS = 400
-_HEAD_CHARS = 500
-_OPENING_CHARS = 200
-"""More than any expression for the opening of a complaint can match."""
-_NEAR_WORDS = (
-    "rror", "fail", "Fail", "xit", "xception", "raceback", '  File "', "RROR",
-    "AIL", "LIFECYCLE", "***", "no tests", "reformat", "Oh no", "issue", "hunk", "terminated",
-    "CONFLICT", "merge", "apply", "Aborting", "rejected", "ignored", "\tpass\t",
-    "\tpending\t",
+NEAR_WORDS = (
+    "rror", "ail", "sh:", "issue", "no tests", "reformat", "terminated", "merge", "apply",
+    "ignored", "xit", "xception", "raceback", "hunk", "Oh no", "RROR", "AIL", "LIFECYCLE",
+    "CONFLICT", "Aborting", "rejected", "(eval)", '  File "', "***", "\tpass\t", "\tpending\t",
 )  # fmt: skip
-"""What must stand near the end for any rule that looks for words."""
+"""What must stand near the end for any rule that looks for words, but for ``_LINE``."""
+_NEAR_GROUPS = group_phrases(NEAR_WORDS)
+_CONTENT_GROUPS = group_phrases(("sh:", "(eval)", "\tfail\t", "\tpass\t", "\tpending\t"))
+"""The same for the rules that speak even where all programs print content."""
+_LINE = "line "
 _SHELL_WORDS = ("sh:", "(eval)", "-c: line")
-"""What a shell signs its complaints with."""
-_DEATHS = (
-    "Killed", "Segmentation fault", "Aborted", "Terminated", "Bus error", "Illegal instruction",
-    "Trace/breakpoint trap", "Node.js v", "Bun v",
-)  # fmt: skip
-_EXCEPTION = re.compile(r"[\w.]*(?:Error|Exception|Exit|Interrupt|Warning)")
-_NAMED = re.compile(r"[\w./+@-]+:(?:\d+:)* ")
-_PLACE = re.compile(r"(?:vet: )?\S*\.[a-z]{1,4}:\d")
-_FIRST_WORD = re.compile(r"\s*(?:<\w+>\s*)?[^\w{]{0,6}((?:[Tt]he )?[\w'.]+)")
+"""What a shell signs with in the lines for which the word above is enough."""
+_WRAPPED_ENDS = (">", "]")
+"""How something ends that a harness may have put below the output."""
 _GIT_NAMES = ("fatal", "error")
 """What git signs with."""
+_OTHER_BREAKS = ("\r", "\v", "\f", "\x1c", "\x1d", "\x1e")
+"""What ends a line too, among the ASCII characters."""
 _HARNESS_WORDS = REFUSAL_WORDS | GIVING_UP_WORDS
+_HARNESS_LETTERS = {word[0] for word in _HARNESS_WORDS} | {mark[0].lower() for mark in HEAD_MARKERS}
+_PRINTED_LETTERS = frozenset(digits) | {
+    letter for letter in ascii_letters if letter.lower() not in _HARNESS_LETTERS
+}
+"""How no word of a harness begins."""
+_WRAPPINGS = ("", "{", "<", "[")
 
 
-def is_quiet(text: str) -> bool:
-    """Whether no complaint can be found at the ends of a text, whoever printed it."""
-    tail = text[-TAIL_CHARS:].rstrip()
-    # A harness may have put something around the output, or there are colours in it.
-    if not tail or tail[-1] in ">]." or text[0] in HEADER_LETTERS:
+def is_quiet(text: str, programs: tuple[str, ...] = ()) -> bool:
+    """Whether no complaint can be found at the ends of a text; known programs may spare a look."""
+    is_short = len(text) <= TAIL_CHARS
+    tail = text.rstrip() if is_short else text[-TAIL_CHARS:].rstrip()
+    # Colours may hide how a line begins.
+    if not tail or "\x1b" in tail or "\x1b" in text[:HEAD_CHARS]:
         return False
-    if "\x1b" in tail or "\x1b" in text[:_HEAD_CHARS]:
+    is_plain = tail[-1] not in _WRAPPED_ENDS and (
+        not is_short or opens_plainly(tail.lstrip("\r\n").partition("\n")[0])
+    )
+    if is_plain and _closes_quietly(tail, programs):
+        return True
+    return is_uncomplaining(read_output(text))
+
+
+def _closes_quietly(tail: str, programs: tuple[str, ...]) -> bool:
+    near = tail[-_NEAR_CHARS:]
+    if _LINE in near and _may_end_in_shell(tail):
         return False
-    if contains_any(tail[-_NEAR_CHARS:], _NEAR_WORDS) or contains_any(tail, _SHELL_WORDS):
+    if programs and only_fetch(programs):
+        return not contains_grouped(near, _CONTENT_GROUPS)
+    if contains_grouped(near, _NEAR_GROUPS):
         return False
-    if not _ends_quietly(tail[tail.rfind("\n") + 1 :]):
-        return False
-    return len(text) > TAIL_CHARS or _opens_quietly(text)
+    return ends_plainly(tail[tail.rfind("\n") + 1 :])
 
 
-def _ends_quietly(final: str) -> bool:
-    """Whether the last line is no exception, no place in a file, no complaint and no death."""
-    if final[0].isspace() or ": line " in final or final.startswith(_DEATHS):
-        return False
-    return not (_opens_badly(final) or _EXCEPTION.match(final) or _PLACE.match(final))
+def _may_end_in_shell(tail: str) -> bool:
+    """Whether one of the last two lines may be signed by a shell."""
+    final = tail.rfind("\n")
+    start = tail.rfind("\n", 0, final) + 1 if final > 0 else 0
+    if final > 0 and not tail[start:final].strip():
+        return True  # a blank line between: the last two are not so easily told
+    return contains_any(tail[start:].lower(), _SHELL_WORDS)
 
 
-def _opens_badly(line: str) -> bool:
-    """Whether a line is a complaint by its first words, or is signed by a program."""
-    return bool(_NAMED.match(line) or ERROR_OPENING.match(line[:_OPENING_CHARS].lower()))
-
-
-def _opens_quietly(text: str) -> bool:
-    """The same for the first line of a short output."""
-    start = text.lstrip("\r\n") if text[0] in "\r\n" else text
-    first = start.partition("\n")[0]
-    if _opens_badly(first):
-        return False
-    return not first[:_OPENING_CHARS].lower().startswith(("usage: ", "malformed"))
-
-
-def is_unsigned(text: str, line: str) -> bool:
+def is_unsigned(text: str, line: str, programs: tuple[str, ...]) -> bool:
     """Whether no line at the ends of a text begins with the name of a program of the command."""
-    if len(text) <= TAIL_CHARS:
-        return not _has_signature(text, line)
-    ends = text[:_HEAD_CHARS], text[-TAIL_CHARS:]
-    return not _has_signature(ends[0], line) and not _has_signature(ends[1], line)
+    if len(text) > TAIL_CHARS:
+        if not is_unsigned(text[:HEAD_CHARS], line, programs):
+            return False
+        text = text[-TAIL_CHARS:]
+    if programs:
+        return not contains_any(text, sign_with(programs))
+    return not _has_signature(text, line)
 
 
 def _has_signature(text: str, line: str) -> bool:
-    if ": " not in text:
-        return False
     parts = text.split(": ")
+    if len(parts) == 1:
+        return False
+    if not text.isascii() or contains_any(text, _OTHER_BREAKS):
+        parts = "\n".join(text.splitlines()).split(": ")
     parts.pop()
     for part in parts:
         name = part[part.rfind("\n") + 1 :]
@@ -98,10 +107,18 @@ def _has_signature(text: str, line: str) -> bool:
 
 
 def is_output(text: str) -> bool:
-    """Whether a shell's result is output and nothing else: no exit code, no word of the harness."""
-    if text[:4] in HEAD_MARKERS or "xit" in text[-MARKER_CHARS:]:
+    """Whether a shell's result is output and nothing else: no header, no word of the harness."""
+    opening = text[:1]
+    if opening in _PRINTED_LETTERS:
+        return True
+    if opening.isspace():
+        opening = text[:80].lstrip()[:1]
+    if opening in _WRAPPINGS or text[:4] in HEAD_MARKERS:
         return False
-    if text[:80].lstrip()[:1] in ("", "{", "<", "["):
+    found = FIRST_WORD.match(text, 0, 80)
+    if found is None or found[1].lower() not in _HARNESS_WORDS:
+        return True
+    start = text[:80]
+    if TIMED_OUT.match(start) or NOT_RUN.match(start):
         return False
-    found = _FIRST_WORD.match(text, 0, 80)
-    return found is None or found[1].lower() not in _HARNESS_WORDS
+    return find_refusal(text if len(text) <= TAIL_CHARS else text[:HEAD_CHARS]) is None

@@ -7,7 +7,6 @@ not grow with the result, and words in the middle of a file or a log say nothing
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import lru_cache
 
 from warmstart.model import Certainty, ErrorClass, Outcome, Request, Result, Status
@@ -21,7 +20,7 @@ TAIL_CHARS = 1000
 _SHELL = ToolKind.SHELL
 _OK = Status.OK
 _ERROR = Status.ERROR
-_FIRST_WORD = re.compile(r"\s*(?:<\w+>\s*)?[^\w{]{0,6}((?:[Tt]he )?[\w'.]+)")
+FIRST_WORD = re.compile(r"\s*(?:<\w+>\s*)?[^\w{]{0,6}((?:[Tt]he )?[\w'.]+)")
 _ERROR_FIELD = re.compile(r"""\{\s*["']error["']\s*:\s*""")
 POWERSHELLS = ("PowerShell", "powershell", "pwsh")
 
@@ -71,9 +70,12 @@ class Case:
 
     def hear(self, text: str) -> Case:
         """The same call judged by a text that its result wraps."""
-        return Case(
-            self.request, replace(self.result, text=text), self.origin, self.kind, self.line
+        seen = self.result
+        # Written out: ``replace`` takes three times as long. Rules ask for nothing else.
+        result = Result(
+            text=text, is_error=seen.is_error, exit_code=seen.exit_code, status=seen.status
         )
+        return Case(self.request, result, self.origin, self.kind, self.line)
 
     # Methods and no properties: Python calls these three times as fast.
 
@@ -83,7 +85,7 @@ class Case:
         "The" says nothing, so there it is the first two words.
         """
         if self._opening is None:
-            found = _FIRST_WORD.match(self.head, 0, 80)
+            found = FIRST_WORD.match(self.head, 0, 80)
             self._opening = found[1].lower() if found else ""
         return self._opening
 
@@ -120,7 +122,7 @@ class Case:
         """An error, with its class read from the windows unless the rule knows it."""
         seen = self.result.exit_code if exit_code is None else exit_code
         if error_class is None:
-            error_class = _classify(self.output(), seen)
+            error_class = classify_output(self.output(), seen)
         observed = (self.result.is_error, seen, exit_code == 0)
         return _share_outcome(_ERROR, evidence, certainty, observed, None, error_class)
 
@@ -140,7 +142,14 @@ class Case:
         return _share_outcome(status, evidence, certainty, observed, reason, None)
 
 
-def _classify(output: Output, exit_code: int | None) -> ErrorClass:
+def read_output(text: str) -> Output:
+    """The ends of a text that a command printed."""
+    if len(text) <= TAIL_CHARS:
+        return Output(text, text)
+    return Output(text[:HEAD_CHARS], text[-TAIL_CHARS:])
+
+
+def classify_output(output: Output, exit_code: int | None) -> ErrorClass:
     """Why a call failed; the name of a field that holds the reason is no reason itself."""
     head = output.head
     name = _ERROR_FIELD.match(head) if head[:1] == "{" else None

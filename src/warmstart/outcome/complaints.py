@@ -12,8 +12,25 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from warmstart.outcome.case import Case
+from warmstart.outcome.lines import (
+    DEATH,
+    DIAGNOSTIC,
+    EXCEPTION,
+    FRAME,
+    NAMED,
+    USAGE,
+    complains,
+    opens_plainly,
+    opens_with_error,
+)
 from warmstart.outcome.output import Output
-from warmstart.outcome.phrases import contains_any, find_lines
+from warmstart.outcome.phrases import (
+    Grouped,
+    contains_any,
+    contains_grouped,
+    find_lines,
+    group_phrases,
+)
 from warmstart.outcome.speakers import may_speak
 
 _SHELL_LINE = re.compile(
@@ -25,52 +42,8 @@ _REFUSED_LINE = re.compile(
     r"(?:syntax error|unexpected eof|parse error|unmatched|unterminated)"
 )
 _REFUSED_WORDS = ("syntax error", "unexpected eof", "parse error", "unmatched", "unterminated")
-_NAMED = re.compile(
-    r"""[\w./+@-]{1,60}: (?:\d+:)* \  (?:line\ \d+:\ )? (?:\(\d+\)\ |\*{3,4}\ |command\ line:\ )?
-    (?: error\b | fatal\b | cannot\  | can't\  | couldn't\  | could\ not\  | unable\ to[ ]
-      | failed\  | invalid\  | unknown\  | unrecogni[sz]ed\  | unexpected\  | illegal\  | missing[ ]
-      | no\ such[ ]
-      | not\ found | read\ error | syntax\ error | parse\ error | unmatched | malformed
-      | no\ module\ named | not\ a\  | option\ .{1,40}(?:requires|is)
-      | .{1,200}:\ (?: no\ such\ file | permission\ denied | not\ found | is\ a\ directory
-          | not\ a\ directory | command\ not\ found | cannot\ open | file\ exists
-          | directory\ not\ empty | invalid | operation\ not\ permitted ) )""",
-    re.VERBOSE,
-)
-"""The two above and the two below are matched against lower-case lines: twice as fast as ignoring
-case."""
-ERROR_OPENING = re.compile(
-    r"""(?!\s)[^\w{]{0,3}(?:error|fatal|panic|uncaught\ exception|unhandled\ exception|fatal\ error
-        |runtime\ error)\b (?:\[\w+\])? \W*:
-    | e:\  | \[error\] | npm\ (?:err!|error) | error\ executing\  | failed\ to\  | unable\ to[ ]
-    | could\ not\  | cannot\  | \S{1,40}\ failed:\  | accepts\ (?:at\ most|between|\d+)[ ]
-    | unknown\ (?:json\ field|flag|command|option|shorthand)
-    | error\ \d+ | \(error\)\  | error\ from\ server | an\ error\ occurred | parse\ error
-    | php\ (?:fatal|parse)\ error | cmake\ error""",
-    re.VERBOSE,
-)
-_HARMLESS_LETTERS = frozenset("bdghijklmoqstvwxyz0123456789_")
-"""With these, only "... failed: " of the above can begin."""
-_USAGE = re.compile(r"usage: |malformed command")
-_EXCEPTION = re.compile(
-    r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Warning)\b(?:: |$)"
-    r"|Sorry: \w+Error"
-)
-_FRAME = re.compile(
-    r".{3,} at \S+ line \d+\.$|\s+(?:at|from) \S.*(?::\d+|:in )|\s+\.\.\. \d+ more$"
-)
 _DOTTED = re.compile(r"[A-Za-z_][\w.]*(?:: .*)?$")
 _AT_MARGIN = re.compile(r"\S")
-_DIAGNOSTIC = re.compile(
-    r"(?:vet: )?[\w./\\@-]+\.[a-z]{1,4}(?::\d+){2}:? (?:error\b|[a-z\"'].{8,})"
-    r"|[\w./\\@-]+\.[a-z]{1,4}:\d+:? (?:\w+ )?"
-    r"(?:error|fatal|undefined|unexpected|invalid|missing)\b"
-    r"|[\w./\\@-]+\(\d+,\d+\): error"
-)
-_DEATH = re.compile(
-    r"(?:.*: line \d+: +\d+ )?(?:Killed|Segmentation fault|Aborted|Terminated|Bus error"
-    r"|Illegal instruction|Trace/breakpoint trap)\b|Node\.js v\d+|Bun v[\d.]+ \("
-)
 _EXITED = re.compile(
     r"""exit(?:ed)?\ (?:with\ )?(?:an\ )?(?:code|status|error\ code)[:\ ]+[1-9]\d*
     | non-zero\ exit | exit\ status\ [1-9] | command\ failed\b | elifecycle
@@ -78,7 +51,7 @@ _EXITED = re.compile(
     | failed\ \((?:code|status|exit\ code):?\ [1-9] | build\ stopped | errors\ occurred!""",
     re.VERBOSE,
 )
-_EXITED_WORDS = ("exit", "failed", "lifecycle", "***", "stopped", "occurred")
+_EXITED_WORDS = group_phrases(("exit", "failed", "lifecycle", "***", "stopped", "occurred"))
 """One of these stands in every line in which the expression above finds something."""
 _SUMMARY = re.compile(
     r"""=+\ (?:.*,\ )?[1-9]\d*\ (?:failed|errors?)\b.*\ in\ [\d.]+
@@ -95,14 +68,14 @@ _SUMMARY = re.compile(
     | Interrupted:\ \d+\ error | !+\ .*Interrupted | Oh\ no!\ """,
     re.VERBOSE,
 )
-_SUMMARY_WORDS = (
+_SUMMARY_WORDS = group_phrases((
     "fail", "Fail", "rror", "AIL", "RROR", "issue", "hunk", "no tests ran", "Interrupted", "Oh no!",
-)  # fmt: skip
+))  # fmt: skip
 """One of these stands in every line that the expression above matches."""
-_SUMMARY_PHRASES = (
+_SUMMARY_PHRASES = group_phrases((
     "ERROR task failed", "FAILURE: Build failed", "would reformat,", "Code style issues found",
     "compilation terminated",
-)  # fmt: skip
+))  # fmt: skip
 _SUMMARY_ERRORS = (
     ": error TS", "Some errors were emitted", "error: could not compile", "error: aborting due to",
     "FullyQualifiedErrorId",
@@ -120,13 +93,6 @@ _FAILURE_WORDS = (
     "terminated",
 )  # fmt: skip
 _STATUS = re.compile(r"(?:\A|exit|code|status|rc|ret)\W{0,4}(\d{1,3})\W{0,3}\Z", re.IGNORECASE)
-
-
-def opens_with_error(line: str) -> bool:
-    """Whether a line in lower case opens as errors do."""
-    if line and line[0] in _HARMLESS_LETTERS and " failed: " not in line:
-        return False
-    return ERROR_OPENING.match(line) is not None
 
 
 def _shell_refuses(output: Output) -> bool:
@@ -180,18 +146,18 @@ def _was_caught(lines: list[str]) -> bool:
 
 def _ends_in_exception(output: Output) -> bool:
     """The last line is an exception's, with no traceback shown."""
-    return bool(_EXCEPTION.match(output.final))
+    return bool(EXCEPTION.match(output.final))
 
 
 def _ends_in_stack(output: Output) -> bool:
     """The last line is a frame of a stack trace (JavaScript, Java, Ruby)."""
     final = output.final
-    return (final[:1].isspace() or " line " in final) and bool(_FRAME.match(final))
+    return (final[:1].isspace() or " line " in final) and bool(FRAME.match(final))
 
 
 def _closes_with_error(output: Output) -> bool:
     """The last line is a program's complaint, or opens like one."""
-    found = _complains(output.final) or _DEATH.match(output.final)
+    found = complains(output.final) or DEATH.match(output.final)
     return bool(found) and not _repeats_message(output)
 
 
@@ -199,12 +165,7 @@ def _prints_mere_error(output: Output) -> bool:
     """The same where little else was printed."""
     if len(output.last_lines()) > 2:
         return False
-    return _complains(output.final) and not _repeats_message(output)
-
-
-def _complains(line: str) -> bool:
-    line = line.lower()
-    return bool(opens_with_error(line) or (": " in line and _NAMED.match(line)))
+    return complains(output.final) and not _repeats_message(output)
 
 
 def _repeats_message(output: Output) -> bool:
@@ -214,12 +175,12 @@ def _repeats_message(output: Output) -> bool:
 
 def _opens_with_error(output: Output) -> bool:
     """A short output whose first line is a complaint, with usage or hints below it."""
-    if not output.is_short:
+    if not output.is_short or opens_plainly(output.first):
         return False
     first = output.first.lower()
     if opens_with_error(first):
         return True
-    return output.is_brief() and bool(_NAMED.match(first) or _USAGE.match(first))
+    return output.is_brief() and bool(NAMED.match(first) or USAGE.match(first))
 
 
 def _opens_with_plain_error(output: Output) -> bool:
@@ -228,7 +189,7 @@ def _opens_with_plain_error(output: Output) -> bool:
 
 def _closes_with_diagnostic(output: Output) -> bool:
     """The last line points at a place in a source file, as compilers and linters do."""
-    return bool(_DIAGNOSTIC.match(output.final)) and "warning" not in output.final.lower()
+    return bool(DIAGNOSTIC.match(output.final)) and "warning" not in output.final.lower()
 
 
 def _reports_failed_exit(output: Output) -> bool:
@@ -250,7 +211,7 @@ def _summary_counts_failures(output: Output) -> bool:
     if any(map(_SUMMARY.match, find_lines("\n".join(lines), _SUMMARY_WORDS))):
         return True
     end = "\n".join(lines[-4:])
-    return contains_any(end, _SUMMARY_PHRASES) or (
+    return contains_grouped(end, _SUMMARY_PHRASES) or (
         "rror" in end and contains_any(end, _SUMMARY_ERRORS)
     )
 
@@ -287,6 +248,7 @@ class Complaint(NamedTuple):
 _SHELL_WORDS = ("sh:", "(eval)", "line ")
 _SHELL_RULE_COUNT = 2
 """The first rules need one of these words; most outputs hold none."""
+_CONFLICT_WORDS = ("CONFLICT", "merge", "apply", "Aborting", "rejected", "ignored")
 _RULES = (
     Complaint("shell_refuses", (), _shell_refuses, _shell_refuses),
     Complaint(
@@ -310,17 +272,13 @@ _RULES = (
         _summary_counts_failures,
         _summary_counts_failures,
     ),
-    Complaint("checks_fail", (), _checks_fail),
-    Complaint(
-        "version_control_refuses",
-        ("CONFLICT", "merge", "apply", "Aborting", "rejected", "ignored"),
-        _version_control_refuses,
-    ),
+    Complaint("checks_fail", _CHECK_WORDS, _checks_fail),
+    Complaint("version_control_refuses", _CONFLICT_WORDS, _version_control_refuses),
 )
-_Tests = tuple[tuple[str, tuple[str, ...], Test], ...]
-_TESTS: _Tests = tuple((rule.name, rule.words, rule.test) for rule in _RULES)
+_Tests = tuple[tuple[str, Grouped, Test], ...]
+_TESTS: _Tests = tuple((rule.name, group_phrases(rule.words), rule.test) for rule in _RULES)
 _MASKED_TESTS: _Tests = tuple(
-    (rule.name, rule.words, rule.if_masked) for rule in _RULES if rule.if_masked
+    (rule.name, group_phrases(rule.words), rule.if_masked) for rule in _RULES if rule.if_masked
 )
 """Plain tuples, because named ones take five times as long to unpack."""
 MASKED_WORDS = (
@@ -328,6 +286,7 @@ MASKED_WORDS = (
     "o module",
 )  # fmt: skip
 """One of these stands near the end of every output that a masked rule would speak of."""
+MASKED_GROUPS = group_phrases(MASKED_WORDS)
 _NEAR_CHARS = 400
 
 
@@ -336,7 +295,7 @@ def find_complaint(case: Case) -> str | None:
     if not case.tail:
         return None
     output = case.output()
-    return _ask(_TESTS, case, output, output.tail[-_NEAR_CHARS:])
+    return _ask(_TESTS, output, output.tail[-_NEAR_CHARS:], case)
 
 
 def find_hidden_complaint(case: Case) -> str | None:
@@ -346,20 +305,25 @@ def find_hidden_complaint(case: Case) -> str | None:
     output = case.output()
     near = output.tail[-_NEAR_CHARS:]
     # Nearly all such commands went well.
-    if not contains_any(near, MASKED_WORDS) and not opens_with_error(output.first.lower()):
+    if not contains_grouped(near, MASKED_GROUPS) and not opens_with_error(output.first.lower()):
         return None
-    return _ask(_MASKED_TESTS, case, output, near)
+    return _ask(_MASKED_TESTS, output, near, case)
 
 
-def _ask(tests: _Tests, case: Case, output: Output, near: str) -> str | None:
-    """The first rule that speaks and may do so; ``near`` is the end of the output."""
+def is_uncomplaining(output: Output) -> bool:
+    """Whether no rule speaks of an output, whatever command printed it."""
+    return _ask(_TESTS, output, output.tail[-_NEAR_CHARS:]) is None
+
+
+def _ask(tests: _Tests, output: Output, near: str, case: Case | None = None) -> str | None:
+    """The first rule that speaks, and may do so of this case; ``near`` is the output's end."""
     if not contains_any(near, _SHELL_WORDS):
         tests = tests[_SHELL_RULE_COUNT:]
     for name, words, test in tests:
-        if words and not contains_any(near, words):
+        if words and not contains_grouped(near, words):
             continue
         # Only when a rule speaks is it worth taking the command line apart.
-        if test(output) and may_speak(name, case):
+        if test(output) and (case is None or may_speak(name, case)):
             return name
     return None
 

@@ -47,12 +47,12 @@ class Marker(NamedTuple):
 TAIL_MARKERS = (
     # Copilot CLI
     Marker(
-        "exit code ",
+        " with exit code ",
         re.compile(r"<(?:shellId: \S+ completed|exited) with exit code (-?\d+)>\s*\Z"),
     ),
     # OpenHands
     Marker(
-        "exit code ",
+        " with exit code ",
         re.compile(r"\[(?:The )?[Cc]ommand (?:completed|finished|exited) with exit code (-?\d+)\b"),
     ),
     # Gemini CLI
@@ -100,8 +100,12 @@ def find_exit_code(case: Case) -> int | None:
     code = find_head_code(case.result.text)
     if code is not None:
         return code
-    tail = case.tail[-MARKER_CHARS:]
-    if "xit" not in tail or "$?" in case.line:  # the command may echo a marker of its own
+    return find_end_code(case.tail[-MARKER_CHARS:], case.line)
+
+
+def find_end_code(tail: str, line: str) -> int | None:
+    """The exit code at the end of a shell result, or None; ``line`` is the command."""
+    if "xit" not in tail or "$?" in line:  # the command may echo a marker of its own
         return None
     for words, pattern in TAIL_MARKERS:
         if words in tail and (found := pattern.search(tail)):

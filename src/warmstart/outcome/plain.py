@@ -10,9 +10,10 @@ import re
 from string import ascii_letters
 
 from warmstart.model import Certainty, Outcome, Status
-from warmstart.outcome.complaints import MASKED_WORDS, opens_with_error
+from warmstart.outcome.complaints import MASKED_GROUPS
+from warmstart.outcome.lines import opens_with_error
 from warmstart.outcome.markers import GIVING_UP_WORDS
-from warmstart.outcome.phrases import contains_any
+from warmstart.outcome.phrases import contains_any, contains_grouped, group_phrases
 from warmstart.outcome.refusals import REFUSAL_WORDS
 from warmstart.outcome.shell import may_search
 from warmstart.outcome.structure import says_nothing
@@ -74,6 +75,7 @@ _TELLING_WORDS = (
     "ermin", "LIFECYCLE",
 )  # fmt: skip
 """The same for a text without a space, where a complaint is a single word."""
+_TELLING_GROUPS = group_phrases(_TELLING)
 _SUSPECT_WORDS = OPENING_WORDS | _HARNESS_WORDS
 
 
@@ -129,7 +131,7 @@ def opens_like_harness(text: str) -> bool:
 
 def is_plain_output(text: str) -> bool:
     """Whether what a command printed holds no word that a complaint overruling a zero needs."""
-    if contains_any(text[-_END_CHARS:], MASKED_WORDS):
+    if contains_grouped(text[-_END_CHARS:], MASKED_GROUPS):
         return False
     start = 0
     if text.startswith(_HEADED):
@@ -150,4 +152,6 @@ def is_plain_brief(text: str, line: str = "") -> bool:
         return False
     if "diff" in line or "cmp" in line:
         return False
-    return not contains_any(text, _TELLING if " " in text else _TELLING_WORDS)
+    if " " in text:
+        return not contains_grouped(text, _TELLING_GROUPS)
+    return not contains_any(text, _TELLING_WORDS)

@@ -70,6 +70,8 @@ class Command(NamedTuple):
     """Whether other commands ran before, whose failures do not matter to the exit code."""
 
 
+_SIMPLE_LINE = re.compile(r"[\w ./:=,@%+*?~^|-]+")
+"""A line of which pipes are all there is to take apart."""
 NO_COMMAND = Command("", "", (), masked=False, chained=False, sequence=False)
 _PIPES = ("|", "|&")
 
@@ -90,6 +92,14 @@ def read_command(line: str) -> Command:
     chained = "&&" in operators[start : end - 1]
     speakers = tuple(filter(None, map(program_of, stages[start:end])))
     return Command._make((program, last, speakers, masked, chained, start > 0))
+
+
+def list_programs(line: str) -> tuple[str, ...]:
+    """The speakers of a simple line, all of which count; none where a line is not simple."""
+    if not _SIMPLE_LINE.fullmatch(line) or "||" in line:
+        return ()
+    programs = tuple(map(program_of, line.split("|")))
+    return programs if all(programs) else ()
 
 
 def _start_of_chain(operators: list[str], end: int) -> int:

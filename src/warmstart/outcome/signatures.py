@@ -7,6 +7,7 @@ rest report what they could not do and go on.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from warmstart.outcome.case import Case
 
@@ -59,8 +60,13 @@ def _counted_openings(case: Case) -> tuple[str, ...]:
     counted = {command.program}
     if stopped_early or not command.masked:
         counted.update(command.speakers)
-    names = {name.partition(" ")[0] for name in counted if name}
-    openings = tuple(f"{name}: " for name in names if name != "git")
-    if "git" in names:
-        openings += ("fatal: ", "error: ")
+    openings = sign_with(tuple(counted))
     return openings + (_NOTHING_COMMITTED if command.program == "git commit" else ())
+
+
+@lru_cache(maxsize=1024)
+def sign_with(programs: tuple[str, ...]) -> tuple[str, ...]:
+    """How programs begin a complaint."""
+    names = {name.partition(" ")[0] for name in programs if name}
+    openings = tuple(f"{name}: " for name in names if name != "git")
+    return (*openings, "fatal: ", "error: ") if "git" in names else openings

@@ -39,14 +39,14 @@ def may_speak(rule: str, case: Case) -> bool:
     speakers = case.command().speakers
     if not speakers:
         return True
-    return not _only_fetch(speakers) if rule not in _BY_FETCHERS else not _only_print(speakers)
+    return not only_fetch(speakers) if rule not in _BY_FETCHERS else not _only_print(speakers)
 
 
 def _only_print(speakers: tuple[str, ...]) -> bool:
     return _PRINTERS.issuperset(speakers)
 
 
-def _only_fetch(speakers: tuple[str, ...]) -> bool:
+def only_fetch(speakers: tuple[str, ...]) -> bool:
     """Whether all print content, of their own or from elsewhere."""
     for name in speakers:
         if name not in _PRINTERS and name not in _FETCHERS and name[:3] != "gh ":

@@ -32,6 +32,8 @@ _PYTHON_FAILURE = re.compile(
 _RUNNING = re.compile(r"^Process running with session ID", re.MULTILINE)
 _FAILED_WORDS = frozenset({"error", "failed", "failure"})
 _REASONS = frozenset({"message", "detail", "reason", "error_message", "description"})
+_COMPLAINT_KEYS = ("error", *sorted(_REASONS))
+_DECODER = json.JSONDecoder()
 _END_CHARS = 500
 _TAIL_KEYS = ('"exit', '"returncode"', '"error"')
 _EXIT_KEYS = ("exit_code", "exitCode", "returncode")
@@ -122,7 +124,7 @@ def json_answer(case: Case) -> Outcome | None:
         refusal = find_refusal(str(data.get("error") or data.get("message") or ""))
         if refusal is not None:
             return case.end(refusal.status, refusal.name, _STRUCTURAL, reason=refusal.reason)
-        return case.hear(_complaint_in(data)).fail("json_error", _STRUCTURAL)
+        return case.hear(complaint_in(data)).fail("json_error", _STRUCTURAL)
     if _says_success(case, data):
         return case.end(Status.OK, "json_success", _STRUCTURAL)
     return None
@@ -165,19 +167,19 @@ def _judge_json_exit(case: Case, data: dict[str, Any], code: int) -> Outcome:
             Status.REJECTED, "policy_rejected", _STRUCTURAL, exit_code=code, reason="it was blocked"
         )
     if error and code == 0:
-        return case.hear(_complaint_in(data)).fail("json_error", _STRUCTURAL)
-    return judge_exit(case.hear(_printed_in(data)), code, "json_exit_code", _STRUCTURAL)
+        return case.hear(complaint_in(data)).fail("json_error", _STRUCTURAL)
+    return judge_exit(case.hear(printed_in(data)), code, "json_exit_code", _STRUCTURAL)
 
 
-def _printed_in(data: dict[str, Any]) -> str:
+def printed_in(data: dict[str, Any]) -> str:
     """What the command printed, or what is said in its place."""
     printed = data.get("output")
-    return printed if isinstance(printed, str) and printed else _complaint_in(data)
+    return printed if isinstance(printed, str) and printed else complaint_in(data)
 
 
-def _complaint_in(data: dict[str, Any]) -> str:
+def complaint_in(data: dict[str, Any]) -> str:
     """What an answer says went wrong, without the names of its fields."""
-    for key in ("error", *sorted(_REASONS)):
+    for key in _COMPLAINT_KEYS:
         value = data.get(key)
         if value:
             return value if isinstance(value, str) else str(value)[:1000]
@@ -213,7 +215,7 @@ def _load_answer(case: Case) -> dict[str, Any] | None:
         return None  # a command printed JSON; only a harness adds the exit code
     if case.short:
         return _parse_object(head[start_at:])
-    return _fields_at_ends(head[start_at:], case.tail)
+    return fields_at_ends(head[start_at:], case.tail)
 
 
 def _skip_envelope(head: str) -> int:
@@ -230,13 +232,13 @@ def _parse_object(text: str) -> dict[str, Any] | None:
         data = orjson.loads(text)
     except orjson.JSONDecodeError:
         try:  # a harness may append a warning behind the object
-            data, _ = json.JSONDecoder().raw_decode(text)
+            data, _ = _DECODER.raw_decode(text)
         except (ValueError, RecursionError):
             return None
     return data if isinstance(data, dict) else None
 
 
-def _fields_at_ends(head: str, tail: str) -> dict[str, Any]:
+def fields_at_ends(head: str, tail: str) -> dict[str, Any]:
     """The first field and the last ones of a long object.
 
     Quotes inside strings are escaped, so a bare ``"error":`` is a key, and only one with nothing
@@ -248,10 +250,12 @@ def _fields_at_ends(head: str, tail: str) -> dict[str, Any]:
         data[first["key"]] = _plain_value(first["value"])
     tail = tail[: tail.rfind("}") + 1]  # a harness may append a warning behind the object
     tail = tail[-_END_CHARS:]
-    if not contains_any(tail, _TAIL_KEYS):
+    places = [place for place in map(tail.find, _TAIL_KEYS) if place >= 0]
+    if not places:
         return data
-    for found in _TAIL_FIELD.finditer(tail):
-        data.setdefault("output", _unescape(tail[: found.start()]))
+    # Trying the expression at every character before would take most of the time.
+    for found in _TAIL_FIELD.finditer(tail, min(places)):
+        data.setdefault("output", unescape(tail[: found.start()]))
         key, behind = found["key"], tail[found.end() :]
         depth = 2 if key in _EXIT_KEYS else 1  # Codex nests it: {"output", "metadata": {…}}
         if "]" not in behind and behind.count("}") <= depth:
@@ -259,7 +263,7 @@ def _fields_at_ends(head: str, tail: str) -> dict[str, Any]:
     return data
 
 
-def _unescape(text: str) -> str:
+def unescape(text: str) -> str:
     """The end of a JSON string that began somewhere before, as it reads."""
     text = text.rstrip(', "')
     return text.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')

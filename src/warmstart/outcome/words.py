@@ -11,7 +11,7 @@ import re
 from warmstart.model import Certainty, Outcome, Status
 from warmstart.outcome.case import Case
 from warmstart.outcome.complaints import find_complaint, find_hidden_complaint
-from warmstart.outcome.phrases import contains_any
+from warmstart.outcome.phrases import contains_grouped, group_phrases
 from warmstart.outcome.shell import expects_output, may_search
 from warmstart.outcome.signatures import find_own_complaint
 from warmstart.outcome.tools import ToolKind
@@ -67,6 +67,10 @@ _SHORT_COMPLAINTS = (
     "is disabled", "already exists", "already in use", "not supported", "not in the workspace",
     "outside the", "outside of the",
 )  # fmt: skip
+_SHORT_COMPLAINT_GROUPS = group_phrases(
+    _SHORT_COMPLAINTS,
+    ("not ", "n't ", "no such ", "must ", "x", "required", "occurrences", "already ", "outside "),
+)
 _COMMON_WORDS = frozenset({"is", "has", "be", "been", "modified", "0"})
 TRIGGERS = frozenset(
     word + mark
@@ -174,7 +178,7 @@ def reads_like_complaint(text: str) -> bool:
         return False
     if _FINE.match(first) or _CITATION.match(first):
         return False
-    return contains_any(_QUOTED.sub("", first), _SHORT_COMPLAINTS)
+    return contains_grouped(_QUOTED.sub("", first), _SHORT_COMPLAINT_GROUPS)
 
 
 NOTHING_WRONG = Outcome(status=Status.OK, certainty=_TEXTUAL, evidence="nothing_wrong")
