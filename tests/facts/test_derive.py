@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from support.sessions import make_messages, make_session, sessions
 from warmstart.facts.derive import derive_facts
 from warmstart.facts.hashes import hash_call, hash_shape
-from warmstart.facts.markers import MAX_PER_KIND, MarkerCounter, name_command
+from warmstart.facts.markers import MAX_PER_KIND, MAX_VALUE_CHARS, MarkerCounter, name_command
 from warmstart.facts.packing import PackedCalls, pack_facts, row_of, unpack_calls, unpack_facts
 from warmstart.facts.voice import VoiceCounter
 from warmstart.model import Compaction, Fate, Kind, Message, Role, Session, Status
@@ -118,6 +119,36 @@ def test_other_arguments_and_other_tools_hash_otherwise() -> None:
 )
 def test_a_command_is_its_program_and_subcommand(line: str, name: str) -> None:
     assert name_command(line) == name
+
+
+WORDS = st.sampled_from([
+    "git", "log", "ls", "cd /x &&", "cd", "python", "python -m", "a.b", "a-b", "-q", "sudo", "x=1",
+    "timeout 5", "'a; b'", '"', "&&", "&", ";", "|", "\n", "\t", "src/x", "test:unit", "é", "#",
+])  # fmt: skip
+
+
+@given(st.lists(WORDS, max_size=6), st.sampled_from(["", " "]))
+def test_a_plain_line_has_the_name_its_stages_give(words: list[str], between: str) -> None:
+    line = between.join(words)
+    assert name_command(line) == name_command(f"true; {line}")
+
+
+def test_a_file_that_is_an_address_is_counted_as_one() -> None:
+    counter = MarkerCounter()
+    counter.add("read_file", {"path": "https://example.org"})
+    counter.add("web_extract", {"url": "https://example.org"})
+    counter.add("read_file", {"path": "x" * (MAX_VALUE_CHARS + 1)})
+    counter.add("read_file", {"path": ""})
+    assert counter.finish() == (Marker(MarkerKind.URL, "https://example.org", 2),)
+
+
+def test_markers_used_equally_often_come_by_name_and_files_first() -> None:
+    counter = MarkerCounter()
+    for line in ("make", "ls", "ls"):
+        counter.add("terminal", {"command": line})
+    for name in ("b", "a", "c", "c"):
+        counter.add("read_file", {"path": name})
+    assert [one.value for one in counter.finish()] == ["c", "ls", "a", "b", "make"]
 
 
 def test_markers_are_ranked_by_use() -> None:

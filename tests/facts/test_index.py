@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import sqlite3
 import stat
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -104,3 +106,35 @@ def test_a_worker_that_dies_is_noticed() -> None:
         pytest.skip("one core, or threads")
     with pytest.raises(ChildProcessError):
         list(run_shares(fail, [[3]]))
+
+
+FOREVER = """
+import sys, time
+from itertools import count
+from warmstart.facts.pool import run_shares
+for number in run_shares(lambda share: count(), [[1], [2]]):
+    if number > 500:
+        print("running", flush=True)
+        time.sleep(60)
+"""
+
+
+def test_workers_end_when_their_parent_is_killed() -> None:
+    if not can_fork():
+        pytest.skip("one core, or threads")
+    with subprocess.Popen([sys.executable, "-c", FOREVER], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == b"running\n"
+        parent.kill()
+        # The workers hold the same end: it closes with the last of them.
+        assert parent.communicate(timeout=20) == (b"", None)
+
+
+def test_a_full_disk_is_told_and_leaves_what_was_there(tmp_path: Path) -> None:
+    with open_index(tmp_path / "facts.db") as connection:
+        ensure_place(connection, "kept")
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(IndexUnavailableError, match="full"):
+            ensure_place(connection, "x" * 200_000)
+        assert connection.execute("SELECT name FROM places").fetchall() == [("kept",)]

@@ -130,6 +130,28 @@ def test_rows_that_an_index_gives_in_another_order_are_taken_by_their_ids(tmp_pa
     assert build(path)[0] == derive_all(path)[0]
 
 
+@pytest.mark.parametrize(
+    "times",
+    [
+        (9.0, 1.0, 5.0),
+        (None, None, None),
+        (1.8e12, 1.9e9, 7.0),
+        (-3.0, 0.0, None),
+        ("2026-01-01T00:00:00Z", 1.9e9, 5),
+        (b"x", 4.0, "soon"),
+    ],
+)
+@pytest.mark.parametrize("started", [None, 3.0])
+def test_a_session_that_does_not_say_when_it_ended_ended_with_its_last_message(
+    tmp_path: Path, times: tuple[Any, ...], started: float | None
+) -> None:
+    rows = [user(f"turn {time}", timestamp=time) for time in times]
+    path = make_database(tmp_path / "state.db", {"s0": rows})
+    change(path, "UPDATE sessions SET ended_at = NULL")
+    change(path, "UPDATE sessions SET started_at = ?", started)
+    assert build(path)[0] == derive_all(path)[0]
+
+
 def test_text_that_is_no_utf8_is_left_to_the_reader(tmp_path: Path) -> None:
     path = make_database(tmp_path / "state.db", {"s0": [user("go")]})
     change(path, "UPDATE messages SET content = CAST(x'ff41' AS TEXT)")

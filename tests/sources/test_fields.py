@@ -166,6 +166,7 @@ def test_no_usage_is_no_tokens(usage: Any) -> None:
 
 def test_negative_counts_are_none() -> None:
     assert parse_tokens({"in": -5, "out": 3}, NAMES) == Tokens(output=3)
+    assert parse_tokens({"in": 2**62, "out": 3}, NAMES) == Tokens(output=3)
 
 
 @given(value=JSON | st.sampled_from(ODD_VALUES))

@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import accumulate, compress
-from typing import cast, overload
+from typing import NamedTuple, overload
 
 import orjson
 
@@ -35,6 +35,25 @@ _LOW, _HIGH = (0, 1) if sys.byteorder == "little" else (-1, -2)
 _BYTES = {TOOL: (TOOL, _LOW), ENDING: (VERDICT, _LOW), ERROR_CLASS: (VERDICT, _HIGH)}
 """Columns that are one byte of each number of a stored one."""
 _MAX_BYTES = 256
+
+
+class _Layout(NamedTuple):
+    """Where a column stands among the thirty bytes of a call."""
+
+    offset: int
+    width: int
+    kind: str
+    byte: int | None
+    """Which byte of each number, where one is enough."""
+
+
+def _lay_out(which: int) -> _Layout:
+    stored, byte = _BYTES.get(which, (which, None))
+    width = _WIDTHS[stored]
+    return _Layout(_OFFSETS[stored], width, COLUMNS[stored], None if byte is None else byte % width)
+
+
+_LAYOUTS = [_lay_out(which) for which in range(8)]
 _STATUSES, _CERTAINTIES, _CLASSES, _MASKED = (
     {code: verdict[place] for code, verdict in VERDICTS.items()} for place in range(4)
 )
@@ -121,7 +140,7 @@ class CallColumns(TupleLike[CallFact]):
     @property
     def endings(self) -> bytes:
         """The low bytes of the verdicts, from which the tables of ``verdicts`` make others."""
-        return cast("bytes", self.column(ENDING))
+        return bytes(self.column(ENDING))
 
     def take(self, mask: bytes) -> CallColumns:
         """Some of the calls: those where the mask, a byte for each, is 1 and not 0."""
@@ -176,7 +195,10 @@ class PackedCalls(CallColumns):
     def names(self) -> Sequence[str]:
         """Tools by their number in this session."""
         names = self._names
-        return cast("list[str]", orjson.loads(names)) if isinstance(names, bytes) else names
+        if isinstance(names, bytes):
+            loaded: list[str] = orjson.loads(names)
+            return loaded
+        return names
 
     @property
     def positions(self) -> range:
@@ -186,16 +208,12 @@ class PackedCalls(CallColumns):
     def column(self, which: int) -> Sequence[int]:
         """One of ``COLUMNS``."""
         size = self._size
-        stored, byte = _BYTES.get(which, (which, None))
-        start = _LENGTH.size + size * _OFFSETS[stored]
-        width = _WIDTHS[stored]
+        offset, width, kind, byte = _LAYOUTS[which]
+        start = _LENGTH.size + size * offset
         end = start + size * width
         if byte is not None and (which != TOOL or self._has_few_tools(size)):
-            first = start + byte if byte >= 0 else start + width + byte
-            return self._data[first:end:width]
-        column: array[int] = array(COLUMNS[stored])
-        column.frombytes(self._data[start:end])
-        return column
+            return self._data[start + byte : end : width]
+        return array(kind, self._data[start:end])
 
     def _has_few_tools(self, calls: int) -> bool:
         return calls <= _MAX_BYTES or len(self.names) <= _MAX_BYTES
@@ -251,7 +269,7 @@ class _Taken(CallColumns):
 
 def columns_of(calls: Sequence[CallFact]) -> CallColumns:
     """Any calls as columns; positions are taken to count up from nought."""
-    if isinstance(calls, CallColumns):
+    if type(calls) is PackedCalls or isinstance(calls, CallColumns):  # the first is quicker
         return calls
     columns = Calls.of(calls)
     return PackedCalls(columns.pack(), tuple(columns.names))

@@ -17,7 +17,14 @@ from warmstart.facts.sequences import TupleLike
 from warmstart.model import Tokens
 from warmstart.model.facts import Marker, MarkerKind, SessionFacts
 
-__all__ = ["Details", "PackedMarkers", "pack_details", "unpack_details"]
+__all__ = [
+    "Details",
+    "PackedMarkers",
+    "dump_details",
+    "list_tokens",
+    "pack_details",
+    "unpack_details",
+]
 
 _KINDS = {str(kind): kind for kind in MarkerKind}
 _make_marker = partial(tuple.__new__, Marker)
@@ -57,17 +64,24 @@ def pack_details(facts: SessionFacts) -> bytes:
         facts.task,
         facts.reward,
         facts.cost_usd,
-        _list_tokens(facts.tokens),
+        list_tokens(facts.tokens),
         facts.turns,
         facts.warmups,
         facts.compactions,
         tuple(facts.voice),
         facts.path,
     )
-    return b"\n".join((_dump(tuple(details)), _dump([tuple(one) for one in facts.markers])))
+    markers = [(one.kind, one.value, one.uses) for one in facts.markers]
+    return dump_details(details, markers)
 
 
-def _list_tokens(tokens: Tokens) -> tuple[int, ...]:
+def dump_details(details: Details, markers: Sequence[tuple[str, str, int]]) -> bytes:
+    """The same of what a session's lines are made of."""
+    return b"\n".join((_dump(tuple(details)), _dump(markers)))
+
+
+def list_tokens(tokens: Tokens) -> tuple[int, ...]:
+    """Counts in the order they are stored in."""
     return (
         tokens.input, tokens.output, tokens.cache_read, tokens.cache_write, tokens.reasoning
     )  # fmt: skip

@@ -14,7 +14,7 @@ import time
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -39,45 +39,49 @@ _LENGTH = struct.Struct("<I")
 SessionKey = str
 
 
-class Extent(NamedTuple):
-    """How much a session holds: rows, highest id, characters, and rows that are flagged."""
-
-    rows: int
-    last: int
-    chars: int
-    odd: int
+Extent = tuple[int, int, int, int]
+"""How much a session holds: rows, highest id, characters, and rows that are flagged."""
+NOTHING: Extent = (0, 0, 0, 0)
 
 
 class SessionRows:
     """The table of sessions: the columns it has of those that matter, and each session's values."""
 
-    __slots__ = ("columns", "values")
+    __slots__ = ("_absent", "_names", "columns", "values")
 
     def __init__(self, columns: Sequence[str], values: dict[SessionKey, tuple[Any, ...]]) -> None:
         self.columns = columns
         self.values = values
+        absent = [name for name in COLUMNS if name not in columns]
+        self._names = (*columns, *absent)
+        self._absent = (None,) * len(absent)
 
     def get(self, key: SessionKey) -> dict[str, Any]:
         """A session's row by name, None where its table has no such column; empty if unknown."""
         values = self.values.get(key)
         if values is None:
             return {}
-        return dict.fromkeys(COLUMNS) | dict(zip(self.columns, values, strict=True))
+        return dict(zip(self._names, values + self._absent, strict=True))
 
-    def column(self, name: str) -> dict[SessionKey, Any]:
-        """One value of every session; nothing where there is no such column."""
+    def column(self, name: str, keys: Iterable[SessionKey]) -> list[Any]:
+        """One value of each of some sessions; None where there is no such column or session."""
         if name not in self.columns:
-            return {}
-        place = self.columns.index(name)
-        return {key: values[place] for key, values in self.values.items()}
+            return [None for _ in keys]
+        place, values = self.columns.index(name), self.values
+        return [values[key][place] if key in values else None for key in keys]
+
+    def children_of(self, parents: set[SessionKey]) -> set[SessionKey]:
+        """Sessions whose parent is one of these."""
+        if _PARENT not in self.columns:
+            return set()
+        place = self.columns.index(_PARENT)
+        return {key for key, values in self.values.items() if values[place] in parents}
 
     def hash(self) -> dict[SessionKey, int]:
         """A number of every row, by which a change is noticed."""
         start = crc32(orjson.dumps(self.columns))
-        return {
-            key: crc32(orjson.dumps(values, default=repr), start)
-            for key, values in self.values.items()
-        }
+        dumped = map(orjson.dumps, self.values.values(), repeat(repr))
+        return dict(zip(self.values, map(crc32, dumped, repeat(start)), strict=True))
 
 
 @dataclass(slots=True)
@@ -112,7 +116,7 @@ class Book:
             )
             numbers: array[int] = array("q", (data or b"")[start:])
             sizes = iter(numbers[len(hashed) :])
-            extents = map(Extent, sizes, sizes, sizes, sizes)
+            extents = zip(sizes, sizes, sizes, sizes, strict=True)
             return cls(
                 stamp,
                 measured_at,
@@ -189,7 +193,8 @@ def _settle(
     """What is gone for good, and what else changes with the rest."""
     absent = book.extents.keys() - rows.values.keys()
     gone = [key for key in sorted(absent) if not _has_rows(connection, key)]
-    heirs = _heirs_of(changed.union(gone), rows)
+    # How a parent ended and what it held decides what of a session is a copy.
+    heirs = rows.children_of(changed.union(gone)) if changed or gone else set()
     return Changes(sorted((changed | heirs).difference(gone)), gone)
 
 
@@ -214,7 +219,7 @@ def read_session_table(connection: sqlite3.Connection) -> SessionRows:
     columns = [name for name in COLUMNS if name in have]
     query = f"SELECT {', '.join(map(_as_expression, columns))} FROM sessions"
     values = {row[0]: row for row in connection.execute(query)}
-    if not all(key.__class__ is str and key for key in values):
+    if not {str}.issuperset(map(type, values)) or "" in values:
         raise Unusual
     return SessionRows(columns, values)
 
@@ -254,26 +259,18 @@ def measure_sessions(
     else:
         one = f"{query} WHERE session_id = ?"
         rows = [row for key in keys for row in connection.execute(one, (key,)) if row[1]]
-    return {str(row[0]): Extent(row[1], row[2], int(row[3]), int(row[4])) for row in rows}
+    return {str(row[0]): (row[1], row[2], int(row[3]), int(row[4])) for row in rows}
 
 
 def _compare_extents(connection: sqlite3.Connection, book: Book) -> set[SessionKey]:
     now = measure_sessions(connection)
     book.measured_at = time.time()
-    empty = Extent(0, 0, 0, 0)
     known = book.extents
     return {
         key
         for key in now.keys() | (known.keys() & book.hashes.keys())
-        if known.get(key) != now.get(key, empty)
+        if known.get(key) != now.get(key, NOTHING)
     }
-
-
-def _heirs_of(changed: set[SessionKey], rows: SessionRows) -> set[SessionKey]:
-    """Sessions whose parent changed: how it ended and what it held decides what is a copy."""
-    if not changed:
-        return set()
-    return {key for key, parent in rows.column(_PARENT).items() if parent in changed}
 
 
 def parent_of(row: dict[str, Any], rows: SessionRows) -> tuple[Parent | None, dict[str, Any]]:

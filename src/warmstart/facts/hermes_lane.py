@@ -26,7 +26,7 @@ from warmstart.facts.voice import VoiceCounter
 from warmstart.model import Request, Result
 from warmstart.outcome import judge
 from warmstart.outcome.tools import command_of
-from warmstart.sources.fields import parse_time
+from warmstart.sources.fields import MILLISECONDS_FROM, parse_time
 from warmstart.sources.readers._hermes_rows import (
     INJECTED_PREFIXES,
     MERGED_PREFIX,
@@ -53,6 +53,10 @@ _OPENINGS = frozenset(
     "[ \t\n\r\v\f\x00\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000"
 ).union(map(chr, range(0x2000, 0x200B)))
 """How a text begins that may be encoded, or be one of Hermes' own behind white space."""
+PLAIN = "0"
+"""The test of a database that has no way to make a row odd."""
+ODD = -1
+"""Below every id."""
 _LOW = "\x1f"
 """Above every text that is empty or encoded."""
 _loads = orjson.loads
@@ -69,15 +73,18 @@ def odd_test(connection: sqlite3.Connection) -> str:
     """An SQL expression that is 0 for a plain row."""
     have = list_columns(connection, "messages")
     tests = [f"({test})" for name, test in _PLAIN_VALUES.items() if name in have]
-    return " OR ".join(tests) or "0"
+    return " OR ".join(tests) or PLAIN
 
 
 def plain_rows_query(connection: sqlite3.Connection) -> str:
-    """The rows of one session, in no promised order; the last column is 0 for plain ones."""
+    """The rows of one session, in no promised order; one that is not plain has the id ``ODD``."""
     have = list_columns(connection, "messages")
-    wanted = ("id", "role", "content", "tool_call_id", "tool_calls")
+    wanted = ("role", "content", "tool_call_id", "tool_calls")
     columns = ", ".join(name if name in have else f"NULL AS {name}" for name in wanted)
-    return f"SELECT {columns}, {odd_test(connection)} FROM messages WHERE session_id = ?"
+    test = odd_test(connection)
+    # Not a column of its own: each one is asked for three times a row, and there are many rows.
+    number = "id" if test == PLAIN else f"CASE WHEN {test} THEN {ODD} ELSE id END"
+    return f"SELECT {number}, {columns} FROM messages WHERE session_id = ?"
 
 
 class Walk:
@@ -109,11 +116,11 @@ class Walk:
         Raises:
             Unusual: one of them is not plain.
         """
-        last, chars, size = -1, 0, self._offset
+        last, chars, size = ODD, 0, self._offset
         waiting, verdicts = self._waiting, self.calls.verdicts
-        for row_id, role, content, call_id, tool_calls, odd in rows:
-            if odd or row_id <= last:
-                raise _refuse(odd)
+        for row_id, role, content, call_id, tool_calls in rows:
+            if row_id <= last:
+                raise _refuse(row_id)
             last = row_id
             if role == "tool":
                 asked, text = waiting.pop(call_id, None), content
@@ -123,7 +130,10 @@ class Walk:
                 if asked is not None:
                     verdicts[asked[0]] = _settle(asked, text)
             elif role == "assistant":
-                chars += self._ask(content, tool_calls, size)
+                if content:
+                    _require_plain(content)
+                if tool_calls is not None:
+                    chars += self._ask(tool_calls, size)
             else:
                 chars += self._hear(role, content, size)
             size += 1
@@ -147,12 +157,8 @@ class Walk:
         if not self.opening and text and not text.isspace():
             self.opening = text[:OPENING_CHARS]
 
-    def _ask(self, text: Any, tool_calls: Any, size: int) -> int:
-        """An answer of the agent, with its calls; returns how long their text is."""
-        if text:
-            _require_plain(text)
-        if tool_calls is None:
-            return 0
+    def _ask(self, tool_calls: Any, size: int) -> int:
+        """The calls of the agent's answer; returns how long their text is."""
         try:
             requests = _loads(tool_calls or "[]")
             for request in requests:
@@ -182,10 +188,11 @@ class Walk:
             self.markers.lines.append(command_of(arguments))
         elif files or urls:
             self.markers.add_values(arguments, files, urls)
-        rows, names = self._asked, self.calls.names
+        rows, calls = self._asked, self.calls
+        names = calls.names
         asked = (len(rows), tool, arguments, raw)
         rows.append((size, self._turns, names.setdefault(name, len(names)), same, shape))
-        self.calls.verdicts.append(UNANSWERED)
+        calls.verdicts.append(UNANSWERED)
         if call_id.__class__ is not str or not call_id:
             raise Unusual
         if self._waiting.setdefault(call_id, asked) is not asked:
@@ -231,9 +238,9 @@ class Walk:
         return first, text
 
 
-def _refuse(odd: object) -> Unusual:
+def _refuse(row_id: int) -> Unusual:
     """Why a row is not taken."""
-    return Unusual() if odd else OutOfOrder()
+    return Unusual() if row_id == ODD else OutOfOrder()
 
 
 def _is_injected(text: str) -> bool:
@@ -258,22 +265,30 @@ def _settle(asked: _Asked, text: str) -> int:
 
 
 def _require_plain(text: Any) -> None:
-    """Raise ``Unusual`` where what the agent said is encoded, or a summary."""
+    """Raise ``Unusual`` where what the agent said is no text, encoded, or a summary."""
     if text.__class__ is not str:
         raise Unusual
-    opening = text[:1]
+    opening = text[0]
     if opening in _OPENINGS and (opening in _ENCODED or text.lstrip().startswith(_SUMMARIES)):
         raise Unusual
 
 
 def read_times(connection: sqlite3.Connection, key: str) -> list[float]:
     """When each message of a session was written, as far as that is known."""
-    if "timestamp" not in list_columns(connection, "messages"):
-        return []
     rows = connection.execute(
         "SELECT timestamp FROM messages WHERE session_id = ? ORDER BY id", (key,)
     )
     return [time for row in rows if (time := parse_time(row[0])) is not None]
+
+
+def find_end(connection: sqlite3.Connection, key: str) -> float | None:
+    """The latest of these moments."""
+    query = "SELECT max(timestamp) FROM messages WHERE session_id = ?"
+    last = connection.execute(query, (key,)).fetchone()[0]
+    # To SQLite text is more than any number, so a number of seconds is more than all others.
+    if isinstance(last, int | float) and 0 < last <= MILLISECONDS_FROM:
+        return float(last)
+    return max(read_times(connection, key), default=None)
 
 
 def _read_oddly(name: str, given: Any) -> tuple[dict[str, Any], str | None, int, tuple[Any, ...]]:

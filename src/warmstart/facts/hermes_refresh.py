@@ -22,7 +22,7 @@ from warmstart.facts.hermes_book import (
     read_session_table,
     stamp_database,
 )
-from warmstart.facts.hermes_build import Builder, Built, open_plainly
+from warmstart.facts.hermes_build import Builder, Built, Sent, open_plainly
 from warmstart.facts.index import transaction
 from warmstart.facts.pool import can_fork, run_shares, split_evenly
 from warmstart.facts.skips import Skips
@@ -46,8 +46,18 @@ def refresh_database(
         Unusual: it is no database for this lane.
     """
     stamp = stamp_database(source.path)
-    if is_unchanged(stamp, _load_stamp(connection, place, source)):
-        return
+    if not is_unchanged(stamp, _load_stamp(connection, place, source)):
+        with without_collector():
+            _refresh_changed(connection, place, source, stamp, progress)
+
+
+def _refresh_changed(
+    connection: sqlite3.Connection,
+    place: int,
+    source: Source,
+    stamp: str,
+    progress: Progress | None,
+) -> None:
     unit, state, skips, position = _load_state(connection, place, source)
     with ExitStack() as stack:
         database = open_plainly(stack, source.path)
@@ -96,18 +106,18 @@ class _Job:
         if keys:
             write_sessions(self._connection, self._unit, keys, ())
 
-    def run(self, built: Iterable[Built], total: int, progress: Progress | None) -> None:
+    def run(self, built: Iterable[Sent], total: int, progress: Progress | None) -> None:
         """Store sessions, a batch at a time."""
         stream = iter(built)
         while batch := list(islice(stream, BATCH)):
-            rows = [one.row for one in batch if one.row is not None]
-            write_sessions(self._connection, self._unit, [one.key for one in batch], rows)
-            for one in batch:
-                self._book.extents[one.key] = one.extent
-                self._skips.pop(one.key, None)
-                if one.skips:
-                    self._skips[one.key] = one.skips
-            self._done.update(one.key for one in batch)
+            rows = [row for _, row, _, _ in batch if row is not None]
+            write_sessions(self._connection, self._unit, [one[0] for one in batch], rows)
+            for key, _, extent, skips in batch:
+                self._book.extents[key] = extent
+                self._skips.pop(key, None)
+                if skips:
+                    self._skips[key] = skips
+                self._done.add(key)
             if progress is not None:
                 progress(len(self._done), total)
 
@@ -145,22 +155,17 @@ def _load_state(
     return row[0], Book.decode(row[1]), orjson.loads(row[2] or b"{}"), row[3]
 
 
-def _build(source: Source, rows: SessionRows, keys: Sequence[SessionKey]) -> Iterator[Built]:
-    def work(share: Sequence[SessionKey]) -> Iterator[Built]:
+def _build(source: Source, rows: SessionRows, keys: Sequence[SessionKey]) -> Iterator[Sent]:
+    def work(share: Sequence[SessionKey]) -> Iterator[Sent]:
         with Builder(source.path, source.reader, rows) as builder:
-            yield from builder.build(share)
+            yield from map(Built.strip, builder.build(share))
 
-    counts = rows.column("message_count")
-
-    def weigh(key: SessionKey) -> int:
-        return 1 + _as_count(counts.get(key))
-
-    weight = sum(map(weigh, keys))
-    if weight >= POOL_MESSAGES and len(keys) > 1 and can_fork():
-        yield from run_shares(work, split_evenly(keys, weigh))
+    counts = rows.column("message_count", keys)
+    weights = {key: 1 + _as_count(count) for key, count in zip(keys, counts, strict=True)}
+    if sum(weights.values()) >= POOL_MESSAGES and len(keys) > 1 and can_fork():
+        yield from run_shares(work, split_evenly(keys, weights.__getitem__))
     elif keys:
-        with without_collector():
-            yield from work(keys)
+        yield from work(keys)
 
 
 def _as_count(value: Any) -> int:

@@ -19,7 +19,7 @@ from pathlib import Path
 from warmstart.errors import WarmstartError
 
 FILE = "facts.db"
-SCHEMA = 3
+SCHEMA = 4
 """Raised whenever a table, a packed layout or the meaning of a fact changes."""
 BUSY_SECONDS = 10.0
 MAX_TRIES = 60
@@ -39,7 +39,7 @@ TABLES = (
         origin TEXT NOT NULL, agent TEXT NOT NULL, model TEXT, project TEXT, started_at REAL,
         ended_at REAL, messages INTEGER NOT NULL, statuses BLOB NOT NULL, tools BLOB NOT NULL,
         details BLOB NOT NULL, calls BLOB NOT NULL)""",
-    "CREATE INDEX sessions_in_order ON sessions (unit, key, ord)",
+    "CREATE UNIQUE INDEX sessions_in_order ON sessions (unit, key, ord)",
     """CREATE TABLE summaries (
         place INTEGER NOT NULL REFERENCES places ON DELETE CASCADE, chunk INTEGER NOT NULL,
         version TEXT NOT NULL, stamp BLOB NOT NULL, data BLOB NOT NULL,
@@ -74,6 +74,9 @@ def _connect(path: Path) -> sqlite3.Connection:
             raise _unavailable(path, error) from error
         try:
             _prepare(connection)
+        except IndexUnavailableError:
+            connection.close()
+            raise
         except sqlite3.OperationalError as error:
             connection.close()
             if _is_busy(error) and attempt < 2:
@@ -142,14 +145,21 @@ def move_aside(path: Path) -> None:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All of it or nothing; waits for another writer."""
-    _begin(connection)
+    """All of it or nothing; waits for another writer.
+
+    Raises:
+        IndexUnavailableError: the disk is full.
+    """
     try:
+        _begin(connection)
         yield
-    except BaseException:
-        connection.execute("ROLLBACK")
+        connection.execute("COMMIT")
+    except BaseException as error:
+        if connection.in_transaction:  # SQLite may have given up by itself
+            connection.execute("ROLLBACK")
+        if isinstance(error, sqlite3.OperationalError) and _is_full(error):
+            raise IndexUnavailableError(f"cannot keep facts: {error}") from error
         raise
-    connection.execute("COMMIT")
 
 
 def _begin(connection: sqlite3.Connection) -> None:
@@ -162,6 +172,10 @@ def _begin(connection: sqlite3.Connection) -> None:
             time.sleep(random.uniform(0.01, 0.1))  # noqa: S311 - a pause, no secret
         else:
             return
+
+
+def _is_full(error: sqlite3.Error) -> bool:
+    return "full" in str(error) or "disk I/O" in str(error)
 
 
 def _is_busy(error: sqlite3.Error) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar, cast
 
@@ -48,7 +48,7 @@ def split_evenly(items: Sequence[_Item], weigh: Callable[[_Item], int]) -> list[
 
 def run_shares(
     work: Callable[[Sequence[_Item]], Iterable[_Done]], shares: Sequence[Sequence[_Item]]
-) -> Iterator[_Done]:
+) -> Generator[_Done, None, None]:
     """What ``work`` makes of each share, as it comes.
 
     Raises:
@@ -60,10 +60,10 @@ def run_shares(
     try:
         for share in shares:
             receiver, sender = context.Pipe(duplex=False)
-            child = context.Process(target=_serve, args=(work, share, sender), daemon=True)
+            ends.append(receiver)
+            child = context.Process(target=_serve, args=(work, share, sender, ends), daemon=True)
             child.start()
             sender.close()
-            ends.append(receiver)
             children.append(child)
         yield from _receive(ends)
     finally:
@@ -88,8 +88,14 @@ def _receive(ends: list[Connection]) -> Iterator[Any]:
 
 
 def _serve(
-    work: Callable[[Sequence[_Item]], Iterable[_Done]], share: Sequence[_Item], sender: Connection
+    work: Callable[[Sequence[_Item]], Iterable[_Done]],
+    share: Sequence[_Item],
+    sender: Connection,
+    inherited: Iterable[Connection],
 ) -> None:
+    # With an end for reading of its own, a worker would wait for ever once its parent is gone.
+    for end in inherited:
+        end.close()
     batch: list[_Done] = []
     try:
         with without_collector():

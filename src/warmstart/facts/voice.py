@@ -81,14 +81,14 @@ class VoiceCounter:
     def finish(self) -> Voice:
         """The counts."""
         return Voice(
-            messages=self.messages,
-            words=self.words,
-            questions=self.questions,
-            commands=self.commands,
-            corrections=self.corrections,
-            long=self.long,
-            short=self.short,
-            polite=self.polite,
+            self.messages,
+            self.words,
+            self.questions,
+            self.commands,
+            self.corrections,
+            self.long,
+            self.short,
+            self.polite,
         )
 
 

@@ -7,7 +7,7 @@ import sqlite3
 from array import array
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -15,8 +15,11 @@ from warmstart.facts.index import next_revision, transaction
 from warmstart.facts.packing import Packed
 from warmstart.facts.skips import Skips
 
-_INSERT = f"""INSERT INTO sessions (unit, revision, {", ".join(Packed._fields)})
-    VALUES ({", ".join("?" * (len(Packed._fields) + 2))})"""
+_COLUMNS = ("unit", "revision", *Packed._fields)
+_INSERT = f"""INSERT INTO sessions ({", ".join(_COLUMNS)}) VALUES ({", ".join("?" * len(_COLUMNS))})
+    ON CONFLICT (unit, key, ord) DO UPDATE SET
+    {", ".join(f"{name} = excluded.{name}" for name in _COLUMNS)}"""
+"""A session keeps its number when it is written again: another process may be about to read it."""
 
 
 class Source(NamedTuple):
@@ -61,20 +64,23 @@ def write_readings(connection: sqlite3.Connection, place: int, readings: Sequenc
                     unit,
                 ),
             )
-            connection.execute("DELETE FROM sessions WHERE unit = ?", (unit,))
             connection.executemany(_INSERT, [(unit, revision, *row) for row in reading.rows])
+            connection.execute(
+                "DELETE FROM sessions WHERE unit = ? AND revision <> ?", (unit, revision)
+            )
 
 
 def write_sessions(
-    connection: sqlite3.Connection, unit: int, keys: Iterable[str], rows: Iterable[Packed]
+    connection: sqlite3.Connection, unit: int, keys: Iterable[str], rows: Iterable[tuple[Any, ...]]
 ) -> None:
-    """Some sessions of a unit whose sessions change one by one."""
+    """Some sessions of a unit whose sessions change one by one; rows are as ``Packed`` is."""
     with transaction(connection):
         revision = next_revision(connection)
-        connection.executemany(
-            "DELETE FROM sessions WHERE unit = ? AND key = ?", [(unit, key) for key in keys]
-        )
         connection.executemany(_INSERT, [(unit, revision, *row) for row in rows])
+        connection.executemany(
+            "DELETE FROM sessions WHERE unit = ? AND key = ? AND revision <> ?",
+            [(unit, key, revision) for key in keys],
+        )
 
 
 def write_state(

@@ -15,9 +15,12 @@ import orjson
 
 from warmstart.model import Tokens
 
-_MILLISECONDS_FROM = 1e11
+MAX_TOKENS = 10**12
+"""A million long contexts: more than any session, and sums of it stay within 64 bits."""
+MILLISECONDS_FROM = 1e11
 """A number above this is milliseconds: as seconds it would be the year 5138."""
 _MAX_SECONDS = 253_402_300_799.0
+_NUMBERS = (int, float)
 _NO_DATA: dict[str, Any] = {}
 
 
@@ -57,7 +60,7 @@ def as_id(value: Any) -> str | None:
 
 def as_int(value: Any) -> int | None:
     """A whole number (not a bool), also when written as a float or as digits."""
-    if isinstance(value, bool):
+    if value is None or isinstance(value, bool):
         return None
     if isinstance(value, int):
         return value
@@ -70,7 +73,7 @@ def as_int(value: Any) -> int | None:
 
 def as_float(value: Any) -> float | None:
     """A finite number (not a bool)."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if value is None or isinstance(value, bool) or not isinstance(value, _NUMBERS):
         return None
     try:
         number = float(value)
@@ -88,7 +91,7 @@ def parse_time(value: Any) -> float | None:
     """Seconds since the epoch from ISO 8601, seconds or milliseconds; naive times are UTC."""
     number = as_float(as_int(value) if isinstance(value, str) else value)
     if number is not None:
-        seconds = number / 1000 if number > _MILLISECONDS_FROM else number
+        seconds = number / 1000 if number > MILLISECONDS_FROM else number
         return seconds if 0 < seconds <= _MAX_SECONDS else None
     if not isinstance(value, str) or not 10 <= len(value) <= 40:
         return None
@@ -159,7 +162,13 @@ def dump(value: Any) -> str:
 
 
 def parse_tokens(value: Any, names: Mapping[str, str]) -> Tokens | None:
-    """Token counts from a usage object; ``names`` maps our field names to its keys."""
+    """Token counts from a usage object; ``names`` maps our field names to its keys.
+
+    What cannot be a count, because it is negative or beyond ``MAX_TOKENS``, is none.
+    """
     usage = as_dict(value)
-    counts = {ours: as_int(usage.get(theirs)) or 0 for ours, theirs in names.items()}
-    return Tokens(**{k: max(v, 0) for k, v in counts.items()}) if any(counts.values()) else None
+    counts = [as_int(usage.get(theirs)) or 0 for theirs in names.values()]
+    if not any(counts):
+        return None
+    pairs = zip(names, counts, strict=True)
+    return Tokens(**{ours: count if 0 <= count <= MAX_TOKENS else 0 for ours, count in pairs})

@@ -11,6 +11,7 @@ from typing import Any
 
 from warmstart.model import Fate, Kind, Message, Request, Result, Role, Status, Tokens
 from warmstart.sources.fields import (
+    MAX_TOKENS,
     as_dict,
     as_float,
     as_id,
@@ -147,7 +148,7 @@ def count_tokens(usage: dict[str, Any]) -> tuple[int, int, int, int]:
 
 
 def _count(value: Any) -> int:
-    return value if type(value) is int and value > 0 else 0
+    return value if type(value) is int and 0 < value <= MAX_TOKENS else 0
 
 
 def sum_cost(drafts: list[Draft]) -> float | None:

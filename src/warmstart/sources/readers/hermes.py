@@ -200,8 +200,8 @@ def session_fields(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _config(row: Mapping[str, Any]) -> dict[str, Any]:
-    text = as_text(row.get("model_config")) or "{}"
-    return as_dict(parse_json(text.encode("utf-8", "replace")))
+    text = as_text(row.get("model_config"))
+    return as_dict(parse_json(text.encode("utf-8", "replace")) if text else None)
 
 
 def _cost(row: Mapping[str, Any]) -> float | None:
