@@ -2,10 +2,17 @@ from __future__ import annotations
 
 import pytest
 
-from support.profiles import getting_worse, make_calls, make_facts, no_learning, real_learning
+from support.profiles import (
+    getting_worse,
+    given_up_after_errors,
+    make_calls,
+    make_facts,
+    no_learning,
+    real_learning,
+)
 from warmstart.model.facts import SessionFacts
 from warmstart.profile import CorpusProfile, corpus_profile, summarise
-from warmstart.profile.learning import Learning
+from warmstart.profile.learning import NOTABLE_FALL, Learning, judge_learning
 
 
 def profile(sessions: list[SessionFacts]) -> CorpusProfile:
@@ -22,7 +29,20 @@ def test_without_learning_long_sessions_look_better_and_it_is_called_selection(s
     buckets = [group.rate.rate or 0.0 for group in found.by_length]
     assert buckets[0] > buckets[1] > buckets[2]
     assert found.learning.verdict == "selection"
-    assert "reliable sessions last longer" in found.learning.sentence
+    assert "reliable sessions last longer, not because sessions learn" in found.learning.sentence
+
+
+def test_learning_that_few_sessions_cannot_exclude_is_not_denied() -> None:
+    found = learning(no_learning(80, 5))
+    assert found.verdict == "selection"
+    assert found.main.low < -NOTABLE_FALL
+    assert "whether sessions also learn, these data cannot tell" in found.sentence
+
+
+def test_long_sessions_that_look_no_better_are_not_said_to() -> None:
+    found = judge_learning(summarise(no_learning(700, 1)), look_better=False)
+    assert found.verdict == "selection"
+    assert "the longest do not look better here" in found.sentence
 
 
 def test_real_learning_is_called_learning() -> None:
@@ -62,6 +82,22 @@ def test_a_trend_that_hangs_on_how_sessions_end_is_inconclusive() -> None:
     assert signs["guard 0"] != signs["guard 5"]
     assert found.verdict == "inconclusive"
     assert "depends on how" in found.sentence
+
+
+def test_a_rise_that_the_last_calls_alone_show_is_not_called_worsening() -> None:
+    """Sessions given up after three errors in a row, which nothing else makes more frequent."""
+    sessions = given_up_after_errors(150, 2)
+    found = learning(sessions)
+    assert found.main.rises
+    assert found.verdict == "inconclusive"
+    assert "given up after errors" in found.sentence
+
+
+def test_interval_and_test_tell_the_same_story() -> None:
+    for seed in range(20):
+        main = learning(no_learning(25, seed)).main
+        if main.low > 0.0 or main.high < 0.0:
+            assert main.p < 0.05
 
 
 def test_the_tool_mix_is_no_learning() -> None:

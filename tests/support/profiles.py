@@ -115,6 +115,18 @@ def getting_worse(sessions: int, seed: int) -> list[SessionFacts]:
     )
 
 
+def given_up_after_errors(sessions: int, seed: int, rate: float = 0.15) -> list[SessionFacts]:
+    """One tool that fails as often as ever; three failures in a row end a session."""
+    draw = random.Random(seed)  # noqa: S311 - a simulation, no secret
+    made = []
+    for number in range(sessions):
+        letters = ""
+        while len(letters) < 200 and not letters.endswith("xxx"):
+            letters += "x" if draw.random() < rate else "."
+        made.append(make_facts(letters, id=f"sim:{number}"))
+    return made
+
+
 def clusters_of(sessions: Iterable[SessionFacts]) -> list[tuple[float, float]]:
     """Errors and judged calls of each session."""
     made = []

@@ -21,13 +21,10 @@ from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog
 from warmstart.workspace import Workspace
 from warmstart.workspace.facts import (
-    Making,
     index_path,
     read_facts,
     read_rows,
     read_status,
-    read_summaries,
-    read_summary,
     refresh_facts,
 )
 
@@ -295,57 +292,6 @@ def test_an_archived_copy_of_a_live_session_is_left_out(
     assert len(expected) == 3
 
 
-def test_summaries_are_made_once_and_again_after_a_change(
-    workspace: Workspace, database: Path
-) -> None:
-    made: list[int] = []
-
-    def summarise(facts: Any) -> bytes:
-        made.append(len(facts))
-        return b"%d" % len(facts)
-
-    def total(**filters: Any) -> int:
-        selection = Selection(paths=(str(database),), **filters)
-        parts = read_summaries(workspace, selection, ReadLog(), version="1", summarise=summarise)
-        return sum(map(int, parts))
-
-    assert (total(), total(), made) == (4, 4, [4])
-    assert (total(errors_only=True), made) == (0, [4])
-    add_session(database, "s9", TURN)
-    assert (total(), made) == (5, [4, 5])
-
-
-def test_the_summary_of_everything_is_kept_until_a_session_changes(
-    workspace: Workspace, database: Path
-) -> None:
-    joined: list[int] = []
-
-    def join(parts: Any) -> bytes:
-        joined.append(len(parts))
-        return b"%d" % sum(map(int, parts))
-
-    making = Making("1", lambda facts: b"%d" % len(facts), join)
-
-    def total(**filters: Any) -> int:
-        selection = Selection(paths=(str(database),), **filters)
-        return int(read_summary(workspace, selection, ReadLog(), making))
-
-    assert (total(), total(), joined) == (4, 4, [1])
-    assert (total(errors_only=True), joined) == (0, [1, 0])
-    assert (total(), joined) == (4, [1, 0])
-    add_session(database, "s9", TURN)
-    assert (total(), joined) == (5, [1, 0, 1])
-
-
-def test_without_an_index_the_summary_is_made_each_time(
-    workspace: Workspace, database: Path
-) -> None:
-    workspace.home.write_text("a file stands where the folder would be")
-    making = Making("1", lambda facts: b"%d" % len(facts), b"+".join)
-    selection = Selection(paths=(str(database),))
-    assert read_summary(workspace, selection, ReadLog(), making) == b"4"
-
-
 def test_a_home_that_cannot_be_written_to_costs_the_index_only(
     workspace: Workspace, database: Path
 ) -> None:
@@ -355,16 +301,7 @@ def test_a_home_that_cannot_be_written_to_costs_the_index_only(
     assert len(log.notes) == 1
     assert log.total == 0
     rows = list(read_rows(workspace, Selection(paths=(str(database),)), ReadLog()))
-    parts = list(
-        read_summaries(
-            workspace,
-            Selection(paths=(str(database),)),
-            ReadLog(),
-            version="1",
-            summarise=lambda f: b"%d" % len(f),
-        )
-    )
-    assert (len(rows), parts) == (4, [b"4"])
+    assert len(rows) == 4
 
 
 def test_two_refreshes_at_once_leave_every_session_once(

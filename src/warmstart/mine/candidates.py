@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, compress, count
 from math import fsum
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
-from warmstart.mine.rules import LeftOut, Rules, Tally, find_cap, qualify, tally
+from warmstart.facts.columns import ERROR_CLASS, columns_of
+from warmstart.facts.verdicts import CLASSES, ERROR, OK
+from warmstart.mine.rules import Rules, Tally, find_cap, find_reason, tally
 from warmstart.mine.trivial import is_trivial
 from warmstart.model.facts import CallFact, SessionFacts
 from warmstart.model.outcome import Certainty, ErrorClass, Status
@@ -32,7 +34,9 @@ MAX_CALLS = 4000
 """Calls of all fetched sessions together: marathons teach little more, and cost more."""
 FIXED_COST = 40
 """What fetching a session costs apart from its calls, in calls."""
-_OK, _ERROR = Status.OK, Status.ERROR
+_IS_OK, _IS_ERROR = (bytes(place == one for place in range(256)) for one in (OK, ERROR))
+"""Tables that make a mask of how calls ended."""
+_OK, _ERROR, _TEXTUAL = Status.OK, Status.ERROR, Certainty.TEXTUAL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,13 +96,11 @@ class CallChoice(NamedTuple):
 
 def plan_mining(facts: Iterable[SessionFacts], rules: Rules, *, max_sessions: int) -> Plan:
     """Judge every session by the rules and choose what to fetch; the order given is no matter."""
-    tallies = sorted((tally(one, rules) for one in facts), key=lambda item: item.facts.id)
+    tallies = sorted([tally(one, rules) for one in facts], key=attrgetter("facts.id"))
     cap = find_cap(tallies, rules)
-    verdicts = [(item, qualify(item, cap)) for item in tallies]
-    good = sorted(
-        (item for item, verdict in verdicts if not isinstance(verdict, LeftOut)), key=_quality
-    )
-    left_out = Counter(verdict.reason for _, verdict in verdicts if isinstance(verdict, LeftOut))
+    reasons = [find_reason(item, cap) for item in tallies]
+    good = sorted(compress(tallies, [reason is None for reason in reasons]), key=_quality)
+    left_out = Counter(filter(None, reasons))
     stats = count_tools(tallies)
     share = max(1, max_sessions // REPAIR_SHARE) if max_sessions > 1 else 0
     repairable = _rank_repairs(tallies, rules)
@@ -128,9 +130,9 @@ def choose_calls(facts: SessionFacts, *, textual: bool = False) -> CallChoice:
 
 def is_verified(call: CallFact, *, textual: bool = False) -> bool:
     """Whether a call's success rests on more than words; a hidden exit code proves nothing."""
-    if call.status is not Status.OK or is_trivial(call.tool):
+    if call.status is not _OK or is_trivial(call.tool):
         return False
-    return textual or (call.certainty is not Certainty.TEXTUAL and not call.masked)
+    return textual or (call.certainty is not _TEXTUAL and not call.masked)
 
 
 def count_tools(tallies: Sequence[Tally]) -> dict[str, ToolStat]:
@@ -240,9 +242,16 @@ def _cover_repairs(shortlist: list[SessionFacts], wanted: int) -> list[SessionFa
 
 
 def _repair_kinds(facts: SessionFacts) -> Counter[tuple[str, ErrorClass | None]]:
-    calls = tuple(facts.calls)
+    """Failed calls that ``_repair_pairs`` finds a success for, by tool and class."""
+    calls = columns_of(facts.calls)
+    names, tools, statuses = calls.names, calls.tools, calls.statuses
+    # The last success of each tool: every failure before it was put right.
+    worked = dict(compress(zip(tools, count(), strict=False), statuses.translate(_IS_OK)))
+    places = zip(count(), tools, calls.column(ERROR_CLASS), strict=False)
     return Counter(
-        (calls[failed].tool, calls[failed].error_class) for failed, _ in _repair_pairs(calls)
+        (names[tool], CLASSES[error_class])
+        for place, tool, error_class in compress(places, statuses.translate(_IS_ERROR))
+        if place < worked.get(tool, -1) and not is_trivial(names[tool])
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import compress
 from statistics import median
 from typing import NamedTuple
@@ -91,6 +91,11 @@ class Tally(NamedTuple):
         return self.errors / self.judged if self.judged else 0.0
 
 
+_make_failure = partial(tuple.__new__, Failure)
+_make_tally = partial(tuple.__new__, Tally)
+"""From a tuple of all fields; a named tuple's own constructor takes three times as long."""
+
+
 class LeftOut(NamedTuple):
     """A session that did not qualify, and the first rule it failed."""
 
@@ -108,7 +113,7 @@ def tally(facts: SessionFacts, rules: Rules) -> Tally:
     """Count what was judged, and ask every rule but the one about errors."""
     calls = columns_of(facts.calls)
     if not len(calls):
-        return Tally(facts, 0, [], {}, _shortcoming(facts, 0, 0, rules))
+        return _make_tally((facts, 0, [], {}, _shortcoming(facts, 0, 0, rules)))
     names, tools, statuses = calls.names, calls.tools, calls.statuses
     used = {name: tools.count(number) for number, name in enumerate(names)}
     errors = statuses.count(ERROR)
@@ -124,8 +129,10 @@ def tally(facts: SessionFacts, rules: Rules) -> Tally:
     if errors:
         mask = statuses.translate(_IS_ERROR)
         pairs = zip(tools, calls.column(ERROR_CLASS), strict=True)
-        failed = [Failure(names[tool], CLASSES[kind]) for tool, kind in compress(pairs, mask)]
-    return Tally(facts, judged, failed, used, shortcoming)
+        failed = [
+            _make_failure((names[tool], CLASSES[kind])) for tool, kind in compress(pairs, mask)
+        ]
+    return _make_tally((facts, judged, failed, used, shortcoming))
 
 
 def find_cap(tallies: Iterable[Tally], rules: Rules) -> float:
@@ -140,10 +147,15 @@ def find_cap(tallies: Iterable[Tally], rules: Rules) -> float:
 
 def qualify(item: Tally, cap: float) -> Qualified | LeftOut:
     """Whether a session may teach, and if not, why."""
-    reason = item.shortcoming
-    if reason is None and item.facts.reward is None and item.rate > cap:
-        reason = "too many errors"
+    reason = find_reason(item, cap)
     return Qualified(item) if reason is None else LeftOut(item.facts, reason)
+
+
+def find_reason(item: Tally, cap: float) -> str | None:
+    """The first rule a session fails; None where it may teach."""
+    if item.shortcoming is None and item.facts.reward is None and item.rate > cap:
+        return "too many errors"
+    return item.shortcoming
 
 
 def _shortcoming(facts: SessionFacts, calls: int, judged: int, rules: Rules) -> str | None:

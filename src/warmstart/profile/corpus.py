@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
+import orjson
+
 from warmstart.errors import UsageError
 from warmstart.model.facts import Marker, MarkerKind
 from warmstart.profile.learning import Learning, judge_learning
@@ -67,8 +69,12 @@ class ToolProfile:
     masked: int
     """Calls whose command hides its own exit code: their success is not certain."""
     repaired: int
+    works_again: float | None
+    """Beside ``repair_rate``: how often the tool works again as soon after a call that worked."""
     detours: int
-    """Calls that worked but only served to get from a failure to its repair."""
+    """Calls that worked between a failure and its repair."""
+    usual_detours: float
+    """As many lie between calls of the tool that work, where nothing has to be repaired."""
     repeats: int
     """Calls identical to an earlier one of their session."""
     unanswered: int
@@ -78,8 +84,8 @@ class ToolProfile:
 
     @property
     def waste(self) -> int:
-        """What fixing the tool would save: failed calls and the detours after them."""
-        return self.rate.errors + self.detours
+        """What fixing the tool would save: failed calls and what detours go beyond the usual."""
+        return self.rate.errors + round(max(0.0, self.detours - self.usual_detours))
 
     @property
     def repair_rate(self) -> float | None:
@@ -156,6 +162,7 @@ def corpus_profile(
     clusters = summary.clusters
     sessions = summary.totals.get("sessions", 0)
     buckets = _bucket(clusters.get("messages", {}), edges)
+    longest = _contrast_last(buckets)
     markers = _markers(summary)
     return CorpusProfile(
         totals=summary.totals,
@@ -163,8 +170,8 @@ def corpus_profile(
         rate=rate_of(clusters.get("all", {}).get("", zero())),
         empty_share=summary.totals.get("empty", 0) / sessions if sessions else None,
         by_length=tuple(Group(label=name, rate=rate_of(sums)) for name, sums in buckets),
-        length_contrast=_contrast_last(buckets),
-        learning=judge_learning(summary),
+        length_contrast=longest,
+        learning=judge_learning(summary, look_better=longest is None or longest.estimate < 0.0),
         by_position=tuple(_positions(clusters.get("position", {}))),
         gain=_gain(summary.gain),
         openings=_groups(clusters.get("opening", {}), _by_calls),
@@ -264,7 +271,9 @@ def _tool(summary: Summary, tool: str, row: Mapping[str, int]) -> ToolProfile:
         classes=_sorted(summary.classes.get(tool, {})),
         masked=row["masked"],
         repaired=row["repaired"],
+        works_again=row["again"] / row["worked"] if row["worked"] else None,
         detours=row["detours"],
+        usual_detours=row["repairs"] * row["between"] / row["again"] if row["again"] else 0.0,
         repeats=row["repeats"],
         unanswered=row["unanswered"],
         rejected=row["rejected"],
@@ -283,7 +292,7 @@ def _total_classes(summary: Summary) -> dict[str, int]:
 def _recoveries(summary: Summary) -> tuple[RecoveryCount, ...]:
     made = []
     for key, (number, calls) in summary.recoveries.items():
-        tool, error_class, how, by = key.split("\t")
+        tool, error_class, how, by = orjson.loads(key)
         made.append(
             RecoveryCount(tool=tool, error_class=error_class, how=how, by=by, count=number,
                           mean_calls=calls / number)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from warmstart.profile.scores import MAIN, VARIANTS, Trend, finish_trend
+from warmstart.profile.scores import LONG_GUARD, MAIN, VARIANTS, Trend, finish_trend
 from warmstart.profile.summarise import LANDMARKS
 from warmstart.profile.summary import Summary
 from warmstart.profile.sums import CALLS, EE, EN, ERRORS, GROUPS, NN, Rate, Sums, add_sums, rate_of
@@ -25,6 +25,8 @@ MIN_INFORMATIVE = 10
 """Sessions that must say something about the trend before it may decide."""
 MIN_ERRORS = 20
 """Errors in those sessions, likewise."""
+NOTABLE_FALL = 0.2
+"""A fall of the log odds per step that must be excluded before learning is denied: odds x0.82."""
 MIN_LANDMARK_SESSIONS = 20
 FIRST = 50
 FIRST_EDGES = (0, 51, 101, 201)
@@ -90,8 +92,12 @@ class Learning:
         return next(trend for trend in self.trends if trend.variant == MAIN)
 
 
-def judge_learning(summary: Summary) -> Learning:
-    """Weigh what happens within sessions against what separates them."""
+def judge_learning(summary: Summary, *, look_better: bool = True) -> Learning:
+    """Weigh what happens within sessions against what separates them.
+
+    ``look_better``: whether the buckets of length make long sessions look better, which the
+    sentence then explains; the verdict does not rest on it.
+    """
     trends = tuple(
         finish_trend(
             name,
@@ -105,7 +111,7 @@ def judge_learning(summary: Summary) -> Learning:
     verdict, why = _decide(main, trends, selection)
     return Learning(
         verdict=verdict,
-        sentence=_say(verdict, main, selection, why),
+        sentence=_say(verdict, main, selection, why, look_better=look_better),
         reasons=why,
         trends=trends,
         selection=selection,
@@ -139,19 +145,27 @@ def _doubt(main: Trend, trends: Sequence[Trend]) -> str:
     agree = all(trend.log_odds * main.log_odds > 0 for trend in trends if trend.informative > 1)
     if (main.falls or main.rises) and not agree:
         return "the sign of the trend depends on how the ends of sessions and retries are treated"
+    cut = next(trend for trend in trends if trend.variant == LONG_GUARD)
+    if main.rises and not cut.rises:
+        return (
+            "errors rise only where the last five calls of each tool count, and so they would if"
+            " sessions were given up after errors"
+        )
     return ""
 
 
 def _say(
-    verdict: LearningVerdict, main: Trend, selection: Selection | None, why: Sequence[str]
+    verdict: LearningVerdict,
+    main: Trend,
+    selection: Selection | None,
+    why: Sequence[str],
+    *,
+    look_better: bool,
 ) -> str:
     within = _say_within(main)
     between = _say_between(selection)
     if verdict is LearningVerdict.SELECTION:
-        return (
-            "Long sessions look better because reliable sessions last longer, not because"
-            f" sessions learn: {between}; {within}."
-        )
+        return f"{_explain_selection(main, look_better=look_better)}: {between}; {within}."
     if verdict is LearningVerdict.LEARNING:
         return f"Sessions do get better as they go on: {within}; {between}."
     if verdict is LearningVerdict.BOTH:
@@ -159,6 +173,17 @@ def _say(
     if verdict is LearningVerdict.WORSENING:
         return f"Sessions get worse as they go on: {within}; {between}."
     return f"These data cannot tell: {'; '.join(why)}. {within[0].upper()}{within[1:]}; {between}."
+
+
+def _explain_selection(main: Trend, *, look_better: bool) -> str:
+    """What selection explains, and whether learning is ruled out or only not shown."""
+    if look_better:
+        seen = "Long sessions look better because reliable sessions last longer"
+    else:
+        seen = "Reliable sessions last longer, though the longest do not look better here"
+    if main.low > -NOTABLE_FALL:
+        return f"{seen}, not because sessions learn"
+    return f"{seen}; whether sessions also learn, these data cannot tell"
 
 
 def _say_within(main: Trend) -> str:

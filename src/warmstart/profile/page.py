@@ -1,13 +1,18 @@
-"""Profiles as one self-contained page: the answer first, then the plots, then the tables."""
+"""A corpus profile as one self-contained page: the answer first, then the plots, then the tables.
+
+The page of one session is in ``page_session``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, timedelta
 
 from warmstart.profile.corpus import CorpusProfile, Group, ToolProfile
 from warmstart.profile.learning import LearningVerdict
+from warmstart.profile.page_parts import FOOTER, About, count, mark_rate, percent, shorten
+from warmstart.profile.page_session import build_session_page
 from warmstart.profile.scores import Trend
-from warmstart.profile.session import PROFICIENCY_FORMULA, PROFICIENCY_TERMS, SessionProfile
 from warmstart.profile.sums import Rate
 from warmstart.report.page import (
     Html,
@@ -27,7 +32,9 @@ __all__ = ["build_corpus_page", "build_session_page"]
 
 MAX_TOOLS = 14
 MAX_GROUPS = 12
-UUID_LENGTH = 36
+MAX_WEEKS = 12
+MAX_AGENTS = 6
+WEEK = timedelta(weeks=1)
 MIN_POSITION_SESSIONS = 3
 """A bin with fewer sessions is in the JSON but not in the plot."""
 MIN_PLOT_CALLS = 10
@@ -40,87 +47,82 @@ TONES = {
     LearningVerdict.BOTH: "open",
     LearningVerdict.INCONCLUSIVE: "open",
 }
-FOOTER = (
-    "Made by warmstart profile. Error rate: failed calls among calls judged ok or failed;"
-    " rejected, cancelled, unanswered and undecidable calls count neither way, and so do"
-    " housekeeping tools and messages a warm start put in. Intervals are 95 % and respect that the"
-    " calls of one session go together."
-)
-
-
-def percent(value: float | None) -> str:
-    """A rate with one digit."""
-    return "-" if value is None else f"{100 * value:.1f} %"
 
 
 def _cells(rate: Rate) -> tuple[str, ...]:
+    if not rate.calls:
+        return (f"{rate.sessions:,}", "0", "0", "-", "-")
     if not rate.errors:
-        bound = f"< {percent(rate.high)}" if rate.calls else "-"
-        return (f"{rate.sessions:,}", f"{rate.calls:,}", "0", bound, "no error")
+        return (f"{rate.sessions:,}", f"{rate.calls:,}", "0", f"< {percent(rate.high)}", "no error")
     span = f"{100 * rate.low:.1f}-{100 * rate.high:.1f}"
     return (
         f"{rate.sessions:,}", f"{rate.calls:,}", f"{rate.errors:,}", percent(rate.rate), span,
     )  # fmt: skip
 
 
-def _mark(label: str, rate: Rate, note_text: str = "") -> Mark:
-    return Mark(label=label, value=rate.rate, low=rate.low, high=rate.high, note=note_text)
-
-
-def build_corpus_page(profile: CorpusProfile, title: str = "How reliable is the agent?") -> str:
+def build_corpus_page(
+    profile: CorpusProfile, about: About | None = None, title: str = "How reliable is the agent?"
+) -> str:
     """The page of a corpus."""
-    totals = profile.totals
-    subtitle = (
-        f"{int(totals.get('sessions', 0)):,} sessions, {int(totals.get('messages', 0)):,} messages,"
-        f" {sum(profile.statuses.values()):,} calls"
-    )
+    about = about or About()
     parts = [cards(_corpus_cards(profile))]
     if profile.rate.calls:
         parts += [
             _learning_section(profile),
             _plots_section(profile),
-            _tools_section(profile),
+            _tools_section(profile, about.ids),
             _repairs_section(profile),
             _groups_section(profile),
         ]
-    return build_page(title, subtitle, parts, FOOTER)
+    elif not profile.totals.get("sessions"):
+        parts = [paragraph("No sessions were found.")]
+    else:
+        parts.append(paragraph("No call of these sessions was judged ok or failed."))
+    return build_page(title, _subtitle(profile, about), parts, FOOTER)
+
+
+def _subtitle(profile: CorpusProfile, about: About) -> list[str]:
+    """Whose sessions, when, how many, which of them, and when this was made."""
+    totals = profile.totals
+    agents = [group.label for group in profile.by_agent[:MAX_AGENTS]]
+    if len(profile.by_agent) > MAX_AGENTS:
+        agents.append(f"{len(profile.by_agent) - MAX_AGENTS} more")
+    who = [", ".join(agents), about.days]
+    size = (
+        f"{count(int(totals.get('sessions', 0)), 'session')},"
+        f" {count(int(totals.get('messages', 0)), 'message')},"
+        f" {count(sum(profile.statuses.values()), 'call')}"
+    )
+    first = "; ".join(part for part in who if part)
+    return [*([first] if first else []), size, *about.lines]
 
 
 def _corpus_cards(profile: CorpusProfile) -> Iterable[tuple[str, str, str]]:
     rate, totals = profile.rate, profile.totals
-    value = percent(rate.rate) if rate.errors else f"< {percent(rate.high)}"
-    span = f"95 % CI {100 * rate.low:.1f}-{100 * rate.high:.1f} %, "
-    yield value, "error rate", f"{span}{rate.errors:,} of {rate.calls:,} calls"
-    repaired = sum(tool.repaired for tool in profile.tools)
-    share = percent(repaired / rate.errors) if rate.errors else "-"
-    yield share, "of failures repaired", "the same tool worked again within 10 calls"
-    waste = sum(tool.waste for tool in profile.tools)
-    part = percent(waste / rate.calls) if rate.calls else "-"
-    yield f"{waste:,}", "calls lost to failures", f"failed calls and detours, {part} of all"
-    yield (
-        f"{rate.n_eff:,.0f}",
-        "effective calls",
-        f"what {rate.calls:,} calls are worth: design effect {rate.deff:.1f}",
-    )
-    silent = int(totals.get("without_calls", 0))
-    yield percent(profile.empty_share), "empty sessions", f"{silent:,} sessions made no call"
+    silent = count(int(totals.get("without_calls", 0)), "session")
+    if rate.calls:
+        value = percent(rate.rate) if rate.errors else f"< {percent(rate.high)}"
+        span = f"95 % CI {100 * rate.low:.1f}-{100 * rate.high:.1f} %, "
+        yield value, "error rate", f"{span}{rate.errors:,} of {count(rate.calls, 'judged call')}"
+        repaired = sum(tool.repaired for tool in profile.tools)
+        share = percent(repaired / rate.errors) if rate.errors else "-"
+        yield share, "of failures repaired", "the same tool worked again within 10 calls"
+        waste = sum(tool.waste for tool in profile.tools)
+        part = percent(waste / rate.calls)
+        yield f"{waste:,}", "calls lost to failures", f"failed calls and detours, {part} of all"
+        yield (
+            f"{rate.n_eff:,.0f}",
+            "effective calls",
+            f"what {count(rate.calls, 'call')} are worth: design effect {rate.deff:.1f}",
+        )
+    yield percent(profile.empty_share), "empty sessions", f"{silent} made no call"
 
 
 def _learning_section(profile: CorpusProfile) -> Html:
     learning = profile.learning
     parts: list[object] = [
         callout(TONES[learning.verdict], str(learning.verdict), learning.sentence),
-        figure(
-            draw_forest(
-                [_trend_mark(trend) for trend in learning.trends],
-                "Change of the log odds of an error within sessions",
-                zero=0.0,
-                ends=("errors fall", "errors rise"),
-            ),
-            "Change of the log odds of an error as a session goes on, per step of"
-            " log2(1 + position/10), within session and tool. The guard is how many last calls of"
-            " each tool are left out, because how sessions end would bend the trend.",
-        ),
+        _trend_figure(learning.trends),
     ]
     if learning.first_calls:
         rows = [(row.label, *_cells(row.rate)) for row in learning.first_calls]
@@ -135,26 +137,50 @@ def _learning_section(profile: CorpusProfile) -> Html:
     return section("Does it learn, or do good sessions simply last longer?", *parts)
 
 
+def _trend_figure(trends: Sequence[Trend]) -> Html:
+    if not any(trend.informative for trend in trends):
+        return note("No plot of the trend: no session has both failures and successes of one tool.")
+    plot = draw_forest(
+        [_trend_mark(trend) for trend in trends],
+        "Change of the log odds of an error within sessions",
+        zero=0.0,
+        ends=("errors fall", "errors rise"),
+    )
+    return figure(
+        plot,
+        "Change of the log odds of an error as a session goes on, per step of"
+        " log2(1 + position/10), within session and tool. The guard is how many last calls of"
+        " each tool are left out, because how sessions end would bend the trend.",
+    )
+
+
 def _trend_mark(trend: Trend) -> Mark:
     return Mark(
         label=trend.variant,
         value=trend.log_odds if trend.informative else None,
         low=trend.low,
         high=trend.high,
-        note=f"{trend.informative:,} sessions, {trend.errors:,} errors",
+        note=f"{count(trend.informative, 'session')}, {count(trend.errors, 'error')}",
         faint=trend.variant != "guard 1",
     )
 
 
-def _plots_section(profile: CorpusProfile) -> Html:
-    shown = [g for g in profile.by_position if g.rate.sessions >= MIN_POSITION_SESSIONS]
-    marks = [_mark(g.label, g.rate, f"{g.rate.sessions:,}") for g in shown or profile.by_position]
-    position = figure(
+def _position_figure(groups: Sequence[Group]) -> Html:
+    shown = [g for g in groups if g.rate.sessions >= MIN_POSITION_SESSIONS] or groups
+    if len(shown) < 2:
+        return note(f"No plot over positions: only {shown[0].label} is reached by enough sessions.")
+    marks = [mark_rate(g.label, g.rate, f"{g.rate.sessions:,}") for g in shown]
+    return figure(
         draw_line(marks, "Error rate by position in the session", wide=True),
         "Error rate by position of the call in its session, with 95 % band; below, the number of"
         " sessions that got that far. Pooled over sessions, so it mixes learning and selection.",
     )
-    bars = [_mark(g.label, g.rate, f"{g.rate.sessions:,} sessions") for g in profile.by_length]
+
+
+def _plots_section(profile: CorpusProfile) -> Html:
+    bars = [
+        mark_rate(g.label, g.rate, count(g.rate.sessions, "session")) for g in profile.by_length
+    ]
     length = figure(
         draw_bars(bars, "Error rate by session length"),
         "Error rate by session length in messages, with 95 % intervals. Buckets alone never show"
@@ -163,64 +189,71 @@ def _plots_section(profile: CorpusProfile) -> Html:
     rows = [(group.label, *_cells(group.rate)) for group in profile.by_length]
     return section(
         "Where in a session do errors happen?",
-        position,
+        _position_figure(profile.by_position),
         columns(length, table(("messages", *RATE_NAMES), rows)),
     )
 
 
-def _tools_section(profile: CorpusProfile) -> Html:
+def _tools_section(profile: CorpusProfile, ids: Mapping[str, str]) -> Html:
     tools = [tool for tool in profile.tools if tool.rate.calls][:MAX_TOOLS]
-    marks = [
-        _mark(t.tool, t.rate, f"{t.rate.errors:,} of {t.rate.calls:,} failed")
-        for t in tools
-        if t.rate.calls >= MIN_PLOT_CALLS
-    ]
     names = ("tool", "mostly", "evidence", "waste", "calls", "errors", "error rate", "95 % CI",
              "repaired", "masked", "repeats")  # fmt: skip
     more = len(profile.tools) - len(tools)
     return section(
         "Which tools would it pay to fix?",
-        figure(
-            draw_forest(marks, "Error rate per tool"),
-            "Error rate per tool with 95 % intervals, sorted by calls lost: failed calls plus the"
-            " calls made between a failure and its repair.",
-        ),
-        table(names, [_tool_row(tool) for tool in tools], text_columns=3),
+        _tools_figure(tools),
+        table(names, [_tool_row(tool, ids) for tool in tools], text_columns=3),
         note(
-            "Evidence: the session with most failures of the tool and the position of the first."
+            "Calls: those judged ok or failed."
+            " Evidence: the session with most failures of the tool and the position of the first."
             " Masked: the command hides its own exit code, so its success is not certain."
             " Repeats: identical to an earlier call of the session."
-            + (f" {more} more tools are not shown." if more > 0 else "")
+            + (f" Not shown: {count(more, 'more tool')}." if more > 0 else "")
         ),
     )
 
 
-def _tool_row(tool: ToolProfile) -> tuple[str, ...]:
+def _tools_figure(tools: Sequence[ToolProfile]) -> Html:
+    marks = [
+        mark_rate(t.tool, t.rate, f"{t.rate.errors:,} of {t.rate.calls:,} failed")
+        for t in tools
+        if t.rate.calls >= MIN_PLOT_CALLS
+    ]
+    if not marks:
+        return note(f"No plot: no tool has {MIN_PLOT_CALLS} judged calls.")
+    caption = (
+        "Error rate per tool with 95 % intervals, sorted by calls lost: failed calls plus the"
+        " calls made between a failure and its repair."
+    )
+    if len(marks) < len(tools):
+        caption += f" Tools with fewer than {MIN_PLOT_CALLS} judged calls are only in the table."
+    return figure(draw_forest(marks, "Error rate per tool"), caption)
+
+
+def _tool_row(tool: ToolProfile, ids: Mapping[str, str]) -> tuple[str, ...]:
     classes = ", ".join(f"{name} {number}" for name, number in list(tool.classes.items())[:2])
-    case = f"{_short(tool.evidence[0])} #{tool.evidence[1]}" if tool.evidence else "-"
-    _, _, errors, rate, span = _cells(tool.rate)
+    case = (
+        f"{shorten(tool.evidence[0], ids)}\N{NO-BREAK SPACE}#{tool.evidence[1]}"
+        if tool.evidence
+        else "-"
+    )
     return (
-        tool.tool, classes or "-", case, f"{tool.waste:,}", f"{tool.calls:,}", errors, rate, span,
+        tool.tool, classes or "-", case, f"{tool.waste:,}", *_cells(tool.rate)[1:],
         percent(tool.repair_rate), f"{tool.masked:,}", f"{tool.repeats:,}",
     )  # fmt: skip
-
-
-def _short(session: str) -> str:
-    """An id that still finds its session: of a UUID, the first eight digits do."""
-    origin, _, native = session.partition(":")
-    is_uuid = len(native) == UUID_LENGTH and native.count("-") == 4
-    return f"{origin}:{native[:8]}" if is_uuid else session
 
 
 def _repairs_section(profile: CorpusProfile) -> Html:
     if not profile.recoveries:
         return Html("")
+    often = [one for one in profile.recoveries if one.count > 1]
     rows = [
         (one.tool, one.error_class, one.how, one.by, f"{one.count:,}", f"{one.mean_calls:.1f}")
-        for one in profile.recoveries[:MAX_GROUPS]
+        for one in (often or profile.recoveries)[:MAX_GROUPS]
     ]
     names = ("failed", "with", "repaired by", "tool", "times", "calls later")
-    return section("Repairs that happen again and again", table(names, rows, text_columns=4))
+    title = "Repairs that happen again and again" if often else "Repairs, each seen once"
+    return section(title, table(names, rows, text_columns=4))
 
 
 def _groups_section(profile: CorpusProfile) -> Html:
@@ -241,62 +274,40 @@ def _groups_section(profile: CorpusProfile) -> Html:
                 " association: sessions differ in more than how they begin."
             )
         )
-    weeks = [_mark(g.label[5:], g.rate, f"{g.rate.sessions:,}") for g in profile.by_week[-10:]]
-    if len(weeks) > 1:
-        plot = draw_line(weeks, "Error rate by week", wide=True)
-        parts.insert(0, figure(plot, "Error rate by week (Monday), with the number of sessions."))
+    parts = [*_weeks_figure(profile.by_week), *parts]
     return section("Who, what and when", *parts) if parts else Html("")
+
+
+def _weeks_figure(groups: Sequence[Group]) -> list[Html]:
+    """The last weeks with calls, or nothing where there are fewer than two."""
+    weeks = [(day, g) for g in groups if (day := _parse_day(g.label)) and g.rate.calls]
+    weeks = weeks[-MAX_WEEKS:]
+    if len(weeks) < 2:
+        return []
+    marks: list[Mark] = []
+    last = weeks[0][0]
+    for day, group in weeks:
+        if day - last > WEEK:
+            marks.append(Mark(label="…", value=None, low=0.0, high=0.0))
+        marks.append(mark_rate(group.label[5:], group.rate, f"{group.rate.sessions:,}"))
+        last = day
+    caption = (
+        f"Error rate by week (Monday, UTC), {weeks[0][1].label} to {weeks[-1][1].label}, with the"
+        " number of sessions."
+    )
+    if len(marks) > len(weeks):
+        caption += " The line is broken where weeks without calls lie between (…)."
+    return [figure(draw_line(marks, "Error rate by week", wide=True), caption)]
+
+
+def _parse_day(label: str) -> date | None:
+    """The Monday of a week; None for sessions without a time."""
+    try:
+        return date.fromisoformat(label)
+    except ValueError:
+        return None
 
 
 def _group_table(title: str, groups: Sequence[Group]) -> Html:
     rows = [(group.label, *_cells(group.rate)) for group in groups[:MAX_GROUPS]]
     return table((title, *RATE_NAMES), rows)
-
-
-def build_session_page(profile: SessionProfile) -> str:
-    """The page of one session."""
-    about = [profile.session_id, profile.agent, profile.model or "", profile.project or ""]
-    parts = [cards(_session_cards(profile)), note(f"Proficiency: {PROFICIENCY_TERMS}.")]
-    if profile.tools:
-        marks = [
-            Mark(label=t.tool, value=t.rate, low=t.low, high=t.high,
-                 note=f"{t.errors:,} of {t.ok + t.errors:,}")
-            for t in profile.tools[:MAX_TOOLS]
-        ]  # fmt: skip
-        caption = "Error rate per tool with Wilson 95 % intervals, the most used first."
-        plot = figure(draw_forest(marks, "Error rate per tool"), caption)
-        parts.append(section("Tools", plot))
-    parts += [_session_repairs(profile), _session_context(profile)]
-    title = profile.title or profile.session_id
-    return build_page(title, ", ".join(part for part in about if part), parts, FOOTER)
-
-
-def _session_repairs(profile: SessionProfile) -> Html:
-    if not profile.recoveries:
-        return Html("")
-    rows = [
-        (r.tool, r.error_class, r.how, r.repaired_by, f"#{r.position}", f"#{r.repaired_at}")
-        for r in profile.recoveries
-    ]
-    names = ("failed", "with", "repaired by", "tool", "failed at", "worked at")
-    return section("Repairs", table(names, rows, text_columns=4))
-
-
-def _session_context(profile: SessionProfile) -> Html:
-    if not profile.markers:
-        return Html("")
-    rows = [(marker.value, str(marker.kind), f"{marker.uses:,}") for marker in profile.markers]
-    return section("Context", table(("marker", "kind", "uses"), rows, text_columns=2))
-
-
-def _session_cards(profile: SessionProfile) -> Iterable[tuple[str, str, str]]:
-    rate = profile.rate
-    value = percent(rate.rate) if rate.errors or not rate.calls else f"< {percent(rate.high)}"
-    span = f"95 % CI {100 * rate.low:.1f}-{100 * rate.high:.1f} %"
-    yield value, "error rate", f"{rate.errors:,} of {rate.calls:,} judged calls, {span}"
-    yield percent(profile.repair_rate), "of failures repaired", "within the next 10 calls"
-    yield str(profile.task_type or "-"), "task type", f"{profile.calls:,} calls"
-    early, late = percent(profile.early_rate), percent(profile.late_rate)
-    yield late, "errors in the last fifth", f"{early} in the first; final call left out"
-    if profile.proficiency is not None:
-        yield f"{profile.proficiency:.2f}", "proficiency", PROFICIENCY_FORMULA

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from functools import partial
 from itertools import compress
 from operator import not_
 from typing import NamedTuple
@@ -58,8 +59,10 @@ class Scan(NamedTuple):
 
     whole: CallColumns
     """All of them."""
+    mask: bytes
+    """1 for each of them that is judged and of a tool that counts."""
     places: Sequence[int]
-    """Where in ``whole`` the judged calls of tools that count stand."""
+    """Where in ``whole`` those stand."""
     names: Sequence[str]
     """Every tool of the session, by its number."""
     numbers: Sequence[int]
@@ -71,6 +74,10 @@ class Scan(NamedTuple):
     others: CallColumns
     """Calls of tools that count which were neither ok nor error."""
     trivial: CallColumns
+
+    def column(self, which: int) -> Iterator[int]:
+        """One column of the judged calls."""
+        return compress(self.whole.column(which), self.mask)
 
     @property
     def calls(self) -> tuple[CallFact, ...]:
@@ -84,12 +91,17 @@ class Scan(NamedTuple):
         return list(map(self.names.__getitem__, self.numbers))
 
 
-_IS_JUDGED = bytes(place in {OK, ERROR} for place in range(256))
-_IS_ERROR = bytes(place == ERROR for place in range(256))
+_SAME_CALL, _NEW_VALUES, _NEW_ARGUMENTS, _OTHER_TOOL = How
+_OTHER = str(ToolType.OTHER)
+_make_scan = partial(tuple.__new__, Scan)
+_make_recovery = partial(tuple.__new__, Recovery)
+"""A named tuple's own constructor takes three times as long."""
+_IS_JUDGED = bytes(place in {OK, ERROR} for place in STATUS_TABLE)
+_IS_ERROR = bytes(place == ERROR for place in STATUS_TABLE)
 _NOT = bytes(not place for place in range(256))
 """Tables that make a mask, a byte of 0 or 1 for each call, of how calls ended or of a mask."""
 _NONE = columns_of(())
-_NOTHING = Scan(_NONE, (), (), (), b"", [], _NONE, _NONE)
+_NOTHING = Scan(_NONE, b"", (), (), (), b"", [], _NONE, _NONE)
 
 
 def scan_calls(facts: SessionFacts, rules: Rules, known: dict[str, bool]) -> Scan:
@@ -98,13 +110,10 @@ def scan_calls(facts: SessionFacts, rules: Rules, known: dict[str, bool]) -> Sca
     if not len(calls):
         return _NOTHING
     names, numbers, endings = calls.names, calls.tools, calls.endings
-    for tool in names:
-        if tool not in known:
-            known[tool] = rules.is_trivial(tool)
+    dull = _find_dull(names, rules, known)
     places: Sequence[int] = range(len(endings))
     others = trivial = _NONE
-    judged = endings.translate(STATUS_TABLE).translate(_IS_JUDGED)
-    dull = list(map(known.__getitem__, names))
+    mask = judged = endings.translate(_IS_JUDGED)
     if 0 in judged or True in dull:
         counted = _look_up(numbers, bytes(map(not_, dull)))
         if True in dull:
@@ -115,10 +124,19 @@ def scan_calls(facts: SessionFacts, rules: Rules, known: dict[str, bool]) -> Sca
         places, endings = list(compress(places, mask)), bytes(list(compress(endings, mask)))
         kept = list(compress(numbers, mask))
         numbers = bytes(kept) if isinstance(numbers, bytes) else kept
-    errors = endings.translate(STATUS_TABLE).translate(_IS_ERROR)
+    errors = endings.translate(_IS_ERROR)
     failed = list(compress(range(len(errors)), errors)) if 1 in errors else []
     masked = endings.translate(MASKED_TABLE)
-    return Scan(calls, places, names, numbers, masked, failed, others, trivial)
+    return _make_scan((calls, mask, places, names, numbers, masked, failed, others, trivial))
+
+
+def _find_dull(names: Sequence[str], rules: Rules, known: dict[str, bool]) -> list[bool]:
+    """Which of the tools are trivial."""
+    try:
+        return [known[tool] for tool in names]
+    except KeyError:
+        known.update((tool, rules.is_trivial(tool)) for tool in names)
+    return [known[tool] for tool in names]
 
 
 def _look_up(numbers: Sequence[int], values: bytes) -> bytes:
@@ -143,18 +161,19 @@ def find_recoveries(scan: Scan, types: dict[str, str]) -> Iterator[Recovery]:
     if not scan.failed:
         return
     names, numbers, failed = scan.names, scan.numbers, set(scan.failed)
-    classes, sames, shapes = (scan.whole.column(which) for which in (ERROR_CLASS, SAME, SHAPE))
+    places, column = scan.places, scan.whole.column
+    classes, sames, shapes = column(ERROR_CLASS), column(SAME), column(SHAPE)
     for index in scan.failed:
         repaired = _find_repair(scan, index, failed, types)
         if repaired is None:
             continue
-        one, two = scan.places[index], scan.places[repaired]
-        how = How.OTHER_TOOL
+        one, two = places[index], places[repaired]
+        how = _OTHER_TOOL
         if numbers[index] == numbers[repaired]:
-            how = How.NEW_VALUES if shapes[one] == shapes[two] else How.NEW_ARGUMENTS
-            how = How.SAME_CALL if sames[one] == sames[two] else how
+            how = _NEW_VALUES if shapes[one] == shapes[two] else _NEW_ARGUMENTS
+            how = _SAME_CALL if sames[one] == sames[two] else how
         tool, by = names[numbers[index]], names[numbers[repaired]]
-        yield Recovery(tool, CLASSES[classes[one]], index, repaired, by, how)
+        yield _make_recovery((tool, CLASSES[classes[one]], index, repaired, by, how))
 
 
 def _find_repair(scan: Scan, index: int, failed: set[int], types: dict[str, str]) -> int | None:
@@ -165,7 +184,7 @@ def _find_repair(scan: Scan, index: int, failed: set[int], types: dict[str, str]
         if number == tool and place not in failed:
             return place
     kind = types[names[tool]]
-    if kind == ToolType.OTHER:
+    if kind == _OTHER:
         return None
     for place, number in enumerate(after[:SWITCH_WINDOW], index + 1):
         if place not in failed and types[names[number]] == kind:

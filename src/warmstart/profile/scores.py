@@ -8,25 +8,35 @@ totals, so all guards cost little more than one. A test holds that the result is
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
-from operator import itemgetter
-from typing import NamedTuple
+from itertools import accumulate, compress
+from operator import mul
+from typing import Any, NamedTuple, TypeVar
 
 from warmstart.stats.paired import sign_flip
 from warmstart.stats.special import normal_cdf, t_quantile
 
-__all__ = ["MAIN", "VARIANTS", "Trend", "finish_trend", "score_session"]
+__all__ = [
+    "LONG_GUARD",
+    "MAIN",
+    "VARIANTS",
+    "Trend",
+    "finish_trend",
+    "group_failures",
+    "mask_calls",
+    "score_session",
+]
 
 MAIN = "guard 1"
+LONG_GUARD = "guard 5"
 NO_RETRIES = "guard 1, no retries"
-VARIANTS = ("guard 0", MAIN, "guard 5", NO_RETRIES)
+VARIANTS = ("guard 0", MAIN, LONG_GUARD, NO_RETRIES)
 SIZE = 8
 TINY = 1e-9
 """Information below this is rounding."""
+_Tool = TypeVar("_Tool", bound=Hashable)
 Score = list[float]
 """U, V, calls and errors; all zero where the session says nothing."""
 
@@ -71,27 +81,52 @@ class Trend:
         return max(self.p, self.p_sign_flip or 0.0) < 0.05
 
 
-def score_session(tools: Sequence[Hashable], failed: Sequence[int]) -> dict[str, Score]:
-    """The scores of one session under every variant; call it only where something failed."""
-    places: dict[Hashable, list[int]] = {}
+def group_failures(tools: Sequence[_Tool], failed: Iterable[int]) -> dict[_Tool, list[int]]:
+    """The failed calls of one session by their tool."""
+    groups: dict[_Tool, list[int]] = {}
     for index in failed:
-        places.setdefault(tools[index], []).append(index)
+        groups.setdefault(tools[index], []).append(index)
+    return groups
+
+
+def score_session(
+    tools: Sequence[Hashable], failures: Mapping[Any, Sequence[int]]
+) -> dict[str, Score]:
+    """The scores of one session under every variant; call it only where something failed."""
     tables = _make_tables(max(len(tools).bit_length(), 10))
     scores: dict[str, Score] = {name: [0.0, 0.0, 0, 0] for name in VARIANTS}
-    for tool, errors in places.items():
-        own = [place for place, other in enumerate(tools) if other == tool]
-        if len(errors) < len(own):
-            ranks = [bisect_left(own, place) for place in errors]
-            _score_stratum(own, ranks, scores, tables)
-            _score_first_attempts(len(own), ranks, scores[NO_RETRIES], tables)
+    for tool, errors in failures.items():
+        mask = mask_calls(tools, tool)
+        size = mask.count(1)
+        if len(errors) < size:
+            ranks = _rank(mask, errors)
+            _score_stratum(mask, ranks, scores, tables)
+            _score_first_attempts(size, ranks, scores[NO_RETRIES], tables)
     return scores
 
 
+def mask_calls(tools: Sequence[Hashable], tool: Hashable) -> bytes:
+    """1 for each call of one tool, 0 for the others; in one step where tools are bytes."""
+    if isinstance(tools, bytes) and isinstance(tool, int):
+        return tools.translate(b"\1".rjust(tool + 1, b"\0").ljust(256, b"\0"))
+    return bytes([other == tool for other in tools])
+
+
+def _rank(mask: bytes, places: Sequence[int]) -> list[int]:
+    """How many calls of the mask stand before each place."""
+    ranks = []
+    rank = before = 0
+    for place in places:
+        rank += mask.count(1, before, place)
+        ranks.append(rank)
+        before = place
+    return ranks
+
+
 class _Tables(NamedTuple):
-    """The covariate by position, its square, and the running sums of both."""
+    """The covariate by position, and the running sums of it and of its square."""
 
     x: list[float]
-    xx: list[float]
     sum_x: list[float]
     sum_xx: list[float]
 
@@ -99,38 +134,38 @@ class _Tables(NamedTuple):
 @lru_cache(maxsize=32)
 def _make_tables(bits: int) -> _Tables:
     x = [math.log2(1.0 + place / 10.0) for place in range(1 << bits)]
-    xx = [value * value for value in x]
-    return _Tables(x, xx, [0.0, *accumulate(x)], [0.0, *accumulate(xx)])
+    return _Tables(x, [0.0, *accumulate(x)], [0.0, *accumulate(map(mul, x, x))])
 
 
 def _score_stratum(
-    places: list[int], ranks: list[int], scores: dict[str, Score], tables: _Tables
+    mask: bytes, ranks: list[int], scores: dict[str, Score], tables: _Tables
 ) -> None:
     """Add one session x tool under every guard, each derived from the one before."""
-    size, errors = len(places), len(ranks)
-    pick = itemgetter(*places)
-    covariates, squares = pick(tables.x), pick(tables.xx)
-    sums = [size, sum(covariates), sum(squares), errors, sum([covariates[r] for r in ranks])]
+    covariates = list(compress(tables.x, mask))
+    squares = sum(map(mul, covariates, covariates))
+    failed_x = sum([covariates[rank] for rank in ranks])
+    size = len(covariates)
+    sums = [size, sum(covariates), squares, len(ranks), failed_x]
     _add(scores["guard 0"], sums)
-    failed = set(ranks[-5:])
-    _drop(sums, covariates, size - 1, failed)
+    failed = ranks[-5:]
+    _drop(sums, covariates, range(size - 1, size), failed)
     _add(scores[MAIN], sums)
     if size > 5:
-        for rank in range(size - 5, size - 1):
-            _drop(sums, covariates, rank, failed)
-        _add(scores["guard 5"], sums)
+        _drop(sums, covariates, range(size - 5, size - 1), failed)
+        _add(scores[LONG_GUARD], sums)
 
 
 def _drop(
-    sums: list[float], covariates: Sequence[float], rank: int, failed: Collection[int]
+    sums: list[float], covariates: Sequence[float], ranks: Iterable[int], failed: Collection[int]
 ) -> None:
-    value = covariates[rank]
-    sums[0] -= 1
-    sums[1] -= value
-    sums[2] -= value * value
-    if rank in failed:
-        sums[3] -= 1
-        sums[4] -= value
+    for rank in ranks:
+        value = covariates[rank]
+        sums[0] -= 1
+        sums[1] -= value
+        sums[2] -= value * value
+        if rank in failed:
+            sums[3] -= 1
+            sums[4] -= value
 
 
 def _score_first_attempts(size: int, ranks: list[int], score: Score, tables: _Tables) -> None:
@@ -187,8 +222,9 @@ def finish_trend(variant: str, sums: Sequence[float], scores: list[float] | None
         log_odds = u / v
         residual = max(0.0, uu - 2.0 * log_odds * uv + log_odds * log_odds * vv)
         if groups > 1:
-            half = t_quantile(0.975, groups - 1.0)
-            half *= math.sqrt(residual * groups / (groups - 1)) / v
+            # No narrower than what the test itself rests on: both must tell the same story.
+            spread = max(uu, residual * groups / (groups - 1))
+            half = t_quantile(0.975, groups - 1.0) * math.sqrt(spread) / v
     return Trend(
         variant=variant,
         log_odds=log_odds,

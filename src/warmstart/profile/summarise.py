@@ -9,18 +9,27 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import compress
-from operator import itemgetter
+from itertools import compress, count
+from operator import ne, sub
+
+import orjson
 
 from warmstart.facts.columns import ERROR_CLASS, MESSAGE, SAME
 from warmstart.facts.details import PackedMarkers
 from warmstart.facts.verdicts import CLASSES
 from warmstart.model.facts import SessionFacts, Voice
 from warmstart.model.outcome import Status
-from warmstart.profile.groups import LANDMARKS, POSITION_EDGES, Keys, SessionGroups
+from warmstart.profile.groups import LANDMARKS, POSITION_EDGES, Keys, SessionGroups, make_keys
 from warmstart.profile.rules import DEFAULT_RULES, Rules
-from warmstart.profile.scan import Scan, find_recoveries, scan_calls
-from warmstart.profile.scores import MAIN, TINY, add_scores, score_session
+from warmstart.profile.scan import REPAIR_WINDOW, Scan, find_recoveries, scan_calls
+from warmstart.profile.scores import (
+    MAIN,
+    TINY,
+    add_scores,
+    group_failures,
+    mask_calls,
+    score_session,
+)
 from warmstart.profile.styles import find_feedback, find_style
 from warmstart.profile.summary import (
     TOOL_COLUMNS,
@@ -52,9 +61,8 @@ TOTALS = (
     "compactions", "seconds", "cost_usd", "input", "output", "cache_read", "cache_write",
 )  # fmt: skip
 COLUMN = {name: place for place, name in enumerate(TOOL_COLUMNS)}
-ASKED, MASKED, REPAIRED, DETOURS, REPEATS, TRIVIAL = (
-    COLUMN[name] for name in ("calls", "masked", "repaired", "detours", "repeats", "trivial")
-)
+ASKED, MASKED, REPAIRED, REPAIRS, DETOURS, WORKED, AGAIN, BETWEEN, REPEATS = range(9)
+TRIVIAL = COLUMN["trivial"]
 STATUSES = tuple(map(str, Status))
 
 
@@ -96,9 +104,9 @@ class _Builder:
             self._voices.append(facts.voice)
         if not scan.names:
             return
-        for tool in scan.names:
-            if tool not in self._types:
-                self._types[tool] = classify_tool(tool, self._rules.types)
+        if len(self._types) < len(self._known):
+            new = [tool for tool in scan.names if tool not in self._types]
+            self._types.update((tool, classify_tool(tool, self._rules.types)) for tool in new)
         task_type = self._add_tools(scan)
         self._task_types.append(task_type)
         self._groups.add(_find_keys(facts, task_type), len(scan.numbers), scan.failed)
@@ -131,7 +139,7 @@ class _Builder:
         return self._summary.clusters.setdefault(dimension, {}).setdefault(key, zero())
 
     def _label(self, name: str, values: Iterable[str | None]) -> None:
-        counts = Counter(str(value) for value in values if value is not None)
+        counts = Counter([str(value) for value in values if value is not None])
         if counts:
             self._summary.labels[name] = dict(counts)
 
@@ -157,11 +165,10 @@ class _Builder:
         if len(scan.others) or len(scan.trivial):
             self._add_uncounted(scan)
         if 1 in scan.masked:
-            for number in compress(numbers, scan.masked):
-                self._column(names[number])[MASKED] += 1
+            self._add_numbers(MASKED, names, compress(numbers, scan.masked))
         sames = scan.whole.column(SAME)
         if len(set(sames)) < len(sames):
-            self._add_repeats(scan, [sames[place] for place in scan.places])
+            self._add_repeats(scan, compress(sames, scan.mask))
         return self._classify(counts) if counts else None
 
     def _classify(self, counts: Iterable[tuple[str, int]]) -> str:
@@ -170,7 +177,7 @@ class _Builder:
         for tool, calls in counts:
             kind = self._types[tool]
             types[kind] = types.get(kind, 0) + calls
-        return classify_session(types, self._rules.dominance).value
+        return str(classify_session(types, self._rules.dominance))
 
     def _add_uncounted(self, scan: Scan) -> None:
         """Calls that are in no rate: not judged, or of a tool that is left out."""
@@ -189,55 +196,67 @@ class _Builder:
                     columns[ASKED] += calls
                     columns[TRIVIAL] += calls
 
+    def _add_numbers(self, column: int, names: Sequence[str], numbers: Iterable[int]) -> None:
+        """One more for each call, given by its tool's number."""
+        calls = list(numbers)
+        for number in dict.fromkeys(calls):
+            self._column(names[number])[column] += calls.count(number)
+
     def _column(self, tool: str) -> list[int]:
         columns = self._summary.tools.get(tool)
         if columns is None:
             columns = self._summary.tools[tool] = [0] * len(TOOL_COLUMNS)
         return columns
 
-    def _add_repeats(self, scan: Scan, sames: Sequence[int]) -> None:
+    def _add_repeats(self, scan: Scan, sames: Iterable[int]) -> None:
         """Calls identical to an earlier one, of which all but the first count."""
-        last = len(sames) - 1
-        first = dict(zip(reversed(sames), range(last, -1, -1), strict=True))
-        for place in set(range(len(sames))).difference(first.values()):
-            self._column(scan.names[scan.numbers[place]])[REPEATS] += 1
+        first: dict[int, int] = {}
+        # For each call the place of the first that is like it, which is another for a repeat.
+        earliest = map(first.setdefault, sames, count())
+        repeats = compress(scan.numbers, map(ne, earliest, count()))
+        self._add_numbers(REPEATS, scan.names, repeats)
 
     def _add_opening(self, scan: Scan) -> None:
         """What kind of work the first turns were, against the error rate of what follows."""
-        messages = itemgetter(*scan.places)(scan.whole.column(MESSAGE))
-        asked = sorted(set(messages))
-        if len(asked) <= OPENING_TURNS:
+        cut = _find_cut(scan.column(MESSAGE))
+        if cut is None:
             return
-        cut = bisect_left(messages, asked[OPENING_TURNS])
         opening = self._classify(_count_tools(scan.names, scan.numbers[:cut]))
         errors = len(scan.failed) - bisect_left(scan.failed, cut)
-        add_cluster(self._sums("opening", opening), errors, len(messages) - cut)
+        add_cluster(self._sums("opening", opening), errors, len(scan.numbers) - cut)
 
     def _add_failures(self, facts: SessionFacts, scan: Scan) -> None:
-        summary, names, numbers = self._summary, scan.names, scan.numbers
-        scores = score_session(numbers, scan.failed)
+        summary, places, numbers = self._summary, scan.places, scan.numbers
+        failures = group_failures(numbers, scan.failed)
+        scores = score_session(numbers, failures)
         add_scores(summary.trend, scores)
         if scores[MAIN][1] > TINY and summary.scores is not None:
             summary.scores = join_scores(summary.scores, [scores[MAIN][0]])
         kinds = scan.whole.column(ERROR_CLASS)
-        worst: dict[int, list[int]] = {}
-        for index in scan.failed:
-            number = numbers[index]
-            worst.setdefault(number, [0, index])[0] += 1
-            classes = summary.classes.setdefault(names[number], {})
-            name = CLASSES[kinds[scan.places[index]]] or "other"
-            classes[name] = classes.get(name, 0) + 1
-        for number, (errors, index) in worst.items():
-            tool = names[number]
-            add_errors(self._sums("tool", tool), errors, numbers.count(number))
-            keep_worst(summary.evidence, tool, [errors, facts.id, scan.places[index]])
+        for number, failed in failures.items():
+            tool = scan.names[number]
+            classes = summary.classes.setdefault(tool, {})
+            for index in failed:
+                name = CLASSES[kinds[places[index]]] or "other"
+                classes[name] = classes.get(name, 0) + 1
+            add_errors(self._sums("tool", tool), len(failed), numbers.count(number))
+            keep_worst(summary.evidence, tool, [len(failed), facts.id, places[failed[0]]])
+            self._add_rhythm(self._column(tool), _mask_working(numbers, number, failed))
         self._add_recoveries(scan)
+
+    def _add_rhythm(self, columns: list[int], working: bytes) -> None:
+        """How soon a tool works again after it worked: what its repairs are to be held against."""
+        places = list(compress(count(), working))
+        gaps = [gap for gap in map(sub, places[1:], places) if gap <= REPAIR_WINDOW]
+        columns[WORKED] += len(places)
+        columns[AGAIN] += len(gaps)
+        columns[BETWEEN] += sum(gaps) - len(gaps)
 
     def _add_recoveries(self, scan: Scan) -> None:
         recoveries = self._summary.recoveries
         spent: dict[tuple[str, int], int] = {}
         for tool, error_class, failed, repaired, by, how in find_recoveries(scan, self._types):
-            key = "\t".join((tool, error_class or "other", how, by))
+            key = orjson.dumps((tool, error_class or "other", how, by)).decode()
             numbers = recoveries.get(key)
             if numbers is None:
                 numbers = recoveries[key] = [0, 0]
@@ -247,6 +266,7 @@ class _Builder:
             # Several failures ended by one success share its detour, counted from the first.
             spent.setdefault((tool, repaired), failed)
         for (tool, repaired), first in spent.items():
+            self._column(tool)[REPAIRS] += 1
             if repaired - first > 1:
                 errors = bisect_left(scan.failed, repaired) - bisect_right(scan.failed, first)
                 self._column(tool)[DETOURS] += repaired - first - 1 - errors
@@ -254,8 +274,28 @@ class _Builder:
 
 def _count_tools(names: Sequence[str], numbers: Sequence[int]) -> list[tuple[str, int]]:
     """The tools of some calls, given by their numbers, and how many calls each had."""
-    counts = [(tool, numbers.count(number)) for number, tool in enumerate(names)]
-    return [pair for pair in counts if pair[1]]
+    pairs = enumerate(names)
+    return [(tool, calls) for number, tool in pairs if (calls := numbers.count(number))]
+
+
+def _mask_working(numbers: Sequence[int], number: int, failed: Iterable[int]) -> bytes:
+    """1 for each call of a tool that worked."""
+    mask = bytearray(mask_calls(numbers, number))
+    for place in failed:
+        mask[place] = 0
+    return bytes(mask)
+
+
+def _find_cut(messages: Iterable[int]) -> int | None:
+    """Where the first turns end, given the message of each call; None where no more follow."""
+    turns, before = 0, -1
+    for place, message in enumerate(messages):
+        if message != before:
+            if turns == OPENING_TURNS:
+                return place
+            turns += 1
+            before = message
+    return None
 
 
 def _find_totals(facts: SessionFacts, scan: Scan) -> tuple[float, ...]:
@@ -275,6 +315,6 @@ def _find_keys(facts: SessionFacts, task_type: str | None) -> Keys:
     """The groups a session is in."""
     when = facts.started_at if facts.started_at is not None else facts.ended_at
     week = -1 if when is None else (int(when // DAY_SECONDS) + 3) // 7
-    return Keys(
+    return make_keys((
         "", facts.agent, facts.model or "", facts.project or "", facts.messages, week, task_type
-    )
+    ))  # fmt: skip

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
-from operator import add
+from operator import add, itemgetter
 from typing import Any
 
 import orjson
@@ -45,7 +45,7 @@ class Summary:
     classes: dict[str, dict[str, int]] = field(default_factory=dict)
     """Per tool: failed calls by error class."""
     recoveries: dict[str, list[int]] = field(default_factory=dict)
-    """``tool, class, how, by`` joined by tabs: how often, and calls it took in all."""
+    """``[tool, class, how, by]`` as JSON: how often, and calls it took in all."""
     gain: list[float] = field(default_factory=lambda: [0.0] * 7)
     """Sessions, sum and square sum of late minus early, then errors and calls, early and late."""
     trend: dict[str, list[float]] = field(default_factory=dict)
@@ -62,9 +62,11 @@ class Summary:
 
 
 TOOL_COLUMNS = (
-    "calls", "masked", "repaired", "detours", "repeats", "rejected", "cancelled", "unanswered",
-    "unknown", "trivial",
+    "calls", "masked", "repaired", "repairs", "detours", "worked", "again", "between", "repeats",
+    "rejected", "cancelled", "unanswered", "unknown", "trivial",
 )  # fmt: skip
+"""``worked`` to ``between``: in sessions where the tool failed, its calls that worked, how many of
+them it followed up with another as soon as a repair must come, and the calls in between."""
 
 
 def merge(one: Summary, two: Summary) -> Summary:
@@ -137,7 +139,7 @@ def keep_worst(evidence: dict[str, list[Any]], tool: str, case: list[Any]) -> No
 def limit_markers(summary: Summary) -> None:
     """Drop the least used markers when there are far too many."""
     if len(summary.markers) > 2 * MAX_MARKERS:
-        ranked = sorted(summary.markers.items(), key=lambda item: (item[1], item[0]), reverse=True)
+        ranked = sorted(summary.markers.items(), key=itemgetter(1, 0), reverse=True)
         summary.markers = dict(ranked[:MAX_MARKERS])
 
 

@@ -8,8 +8,8 @@ written to), sessions are read each time and a note says so.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -29,13 +29,10 @@ from warmstart.facts.packing import SessionRow, row_of, unpack_facts
 from warmstart.facts.reading import (
     count_sessions,
     list_ids,
+    list_numbers,
     list_rows,
     load_facts,
-    load_summaries,
-    split_chunks,
-    stamp_chunk,
     tell_place_skips,
-    write_summary,
 )
 from warmstart.facts.refresh import Entry, refresh_units
 from warmstart.model.facts import SessionFacts
@@ -46,21 +43,19 @@ from warmstart.workspace.fact_sources import expand_database, list_entries, name
 
 __all__ = [
     "FactsStatus",
-    "Making",
+    "Progress",
+    "View",
     "index_path",
+    "open_view",
     "read_facts",
     "read_rows",
     "read_session_rows",
     "read_status",
-    "read_summaries",
-    "read_summary",
     "refresh_facts",
 ]
 
 Progress = Callable[[int, int], None]
 """Told how many things of how many have been read."""
-Summarise = Callable[[Sequence[SessionFacts]], bytes]
-MAX_UNKEPT = 512
 
 
 def index_path(workspace: Workspace) -> Path:
@@ -82,12 +77,12 @@ def read_facts(
         NotFoundError: there is nothing at a path.
         SourceError: the one path given cannot be read.
     """
-    with _view(workspace, selection, log, rebuild=rebuild, on_progress=on_progress) as view:
+    with open_view(workspace, selection, log, rebuild=rebuild, on_progress=on_progress) as view:
         if view is None:
             for session in workspace.read_sessions(selection, log):
                 yield derive_facts(session)
             return
-        yield from load_facts(view.connection, [number for number, _ in view.select(selection)])
+        yield from load_facts(view.connection, view.list_numbers(selection))
 
 
 def read_rows(
@@ -110,99 +105,12 @@ def read_session_rows(
     on_progress: Progress | None = None,
 ) -> Iterator[SessionRow]:
     """The rows alone: for whoever counts all of them and shows a few."""
-    with _view(workspace, selection, log, on_progress=on_progress) as view:
+    with open_view(workspace, selection, log, on_progress=on_progress) as view:
         if view is None:
             for session in workspace.read_sessions(selection, log):
                 yield row_of(derive_facts(session))
             return
         yield from view.rows(selection)
-
-
-def read_summaries(
-    workspace: Workspace,
-    selection: Selection,
-    log: ReadLog,
-    *,
-    version: str,
-    summarise: Summarise,
-    on_progress: Progress | None = None,
-) -> Iterator[bytes]:
-    """Summaries that together cover the sessions selected, each session exactly once.
-
-    A summary is made of a few hundred sessions by ``summarise`` and kept until one of them
-    changes or ``version`` is another; a selection that leaves sessions out is summarised anew.
-    """
-    with _view(workspace, selection, log, on_progress=on_progress) as view:
-        if view is None:
-            yield from _summarise_unkept(workspace, selection, log, summarise)
-            return
-        yield from _ensure_summaries(view, selection, version, summarise)
-
-
-class Making(NamedTuple):
-    """How one summary of many sessions is made."""
-
-    version: str
-    """Another where summaries are made in another way."""
-    summarise: Summarise
-    join: Callable[[Sequence[bytes]], bytes]
-
-
-def read_summary(
-    workspace: Workspace,
-    selection: Selection,
-    log: ReadLog,
-    making: Making,
-    *,
-    on_progress: Progress | None = None,
-) -> bytes:
-    """All summaries as one, kept until any session changes."""
-    with _view(workspace, selection, log, on_progress=on_progress) as view:
-        if view is None:
-            return making.join(list(_summarise_unkept(workspace, selection, log, making.summarise)))
-        version, summarise, join = making
-        if selection.has_filters:
-            return join(list(_ensure_summaries(view, selection, version, summarise)))
-        whole = f"{version}:whole"
-        stamp = stamp_chunk(view.select(selection))
-        kept = load_summaries(view.connection, view.place, whole).get(0)
-        if kept is not None and kept[0] == stamp:
-            return kept[1]
-        data = join(list(_ensure_summaries(view, selection, version, summarise)))
-        write_summary(view.connection, view.place, whole, 0, (stamp, data))
-        return data
-
-
-def _ensure_summaries(
-    view: _View, selection: Selection, version: str, summarise: Summarise
-) -> Iterator[bytes]:
-    """A summary for each few hundred sessions, the kept one where there is one."""
-    is_whole = not selection.has_filters
-    stored = load_summaries(view.connection, view.place, version)
-    for chunk, members in split_chunks(view.select(selection)).items():
-        stamp = stamp_chunk(members)
-        kept = stored.get(chunk)
-        if kept is not None and kept[0] == stamp:
-            yield kept[1]
-            continue
-        facts = list(load_facts(view.connection, [number for number, _ in members]))
-        data = summarise(facts)
-        if is_whole and len(facts) == len(members):
-            write_summary(view.connection, view.place, version, chunk, (stamp, data))
-        yield data
-
-
-def _summarise_unkept(
-    workspace: Workspace, selection: Selection, log: ReadLog, summarise: Summarise
-) -> Iterator[bytes]:
-    batch: list[SessionFacts] = []
-    for session in workspace.read_sessions(selection, log):
-        batch.append(derive_facts(session))
-        if len(batch) >= MAX_UNKEPT:
-            yield summarise(batch)
-            batch = []
-    if batch:
-        yield summarise(batch)
 
 
 def refresh_facts(
@@ -254,10 +162,12 @@ def read_status(workspace: Workspace) -> FactsStatus | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _View:
+class View:
     """The index, up to date for one selection."""
 
     connection: sqlite3.Connection
+    path: Path
+    """Where it is kept, for whoever needs a connection of its own."""
     place: int
     roots: frozenset[str]
     is_default: bool
@@ -269,6 +179,13 @@ class _View:
             found = list_ids(self.connection, self.place)
             return [(number, revision) for number, revision, root in found if root in self.roots]
         return [pair for pair, _ in self._matching(selection)]
+
+    def list_numbers(self, selection: Selection) -> list[int]:
+        """The same without the revisions."""
+        if not selection.has_filters and not self._has_copies():
+            found = list_numbers(self.connection, self.place)
+            return [number for number, root in found if root in self.roots]
+        return [number for (number, _), _ in self._matching(selection)]
 
     def rows(self, selection: Selection) -> Iterator[SessionRow]:
         """The rows of the sessions selected."""
@@ -305,30 +222,31 @@ def _is_selected(selection: Selection, row: SessionRow) -> bool:
 
 
 @contextmanager
-def _view(
+def open_view(
     workspace: Workspace,
     selection: Selection,
     log: ReadLog,
     *,
     rebuild: bool = False,
     on_progress: Progress | None = None,
-) -> Iterator[_View | None]:
+) -> Iterator[View | None]:
     """The index brought up to date; None where there can be none."""
+    path = index_path(workspace)
     if rebuild:
-        move_aside(index_path(workspace))
-    try:
-        opened = open_index(index_path(workspace))
-        connection = opened.__enter__()
-    except IndexUnavailableError as error:
-        log.notes.append(f"{error.message}; sessions are read each time")
-        yield None
-        return
-    try:
-        place, roots = _refresh(connection, workspace, selection, log, on_progress)
-        tell_place_skips(connection, place, roots, log)
-        yield _View(connection, place, frozenset(roots), not selection.paths)
-    finally:
-        opened.__exit__(None, None, None)
+        move_aside(path)
+    counts, examples = log.counts.copy(), dict(log.examples)
+    with ExitStack() as stack:
+        view = None
+        try:
+            connection = stack.enter_context(open_index(path))
+            place, roots = _refresh(connection, workspace, selection, log, on_progress)
+            tell_place_skips(connection, place, roots, log)
+            view = View(connection, path, place, frozenset(roots), not selection.paths)
+        except IndexUnavailableError as error:
+            # Whoever reads each time meets what was left out so far again.
+            log.counts, log.examples = counts, examples
+            log.notes.append(f"{error.message}; sessions are read each time")
+        yield view
 
 
 def _refresh(

@@ -6,18 +6,16 @@ what is new. Settings are in the section ``[profile]`` of the home's ``config.to
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from warmstart.errors import UsageError
 from warmstart.facts.collector import without_collector
-from warmstart.facts.derive import derive_facts
 from warmstart.model.facts import SessionFacts
 from warmstart.model.selection import Selection
 from warmstart.profile.compaction import MARGIN, WINDOW, CompactionReport, check_compactions
-from warmstart.profile.comparison import Comparison, collect_side, compare
 from warmstart.profile.corpus import LENGTH_EDGES, CorpusProfile, corpus_profile
 from warmstart.profile.rules import DEFAULT_RULES, Rules, parse_tool_types
 from warmstart.profile.session import SessionProfile, profile_whole_session
@@ -27,13 +25,13 @@ from warmstart.profile.tool_types import TRIVIAL_TOOLS
 from warmstart.sources import ReadLog
 from warmstart.workspace.config import load_section
 from warmstart.workspace.core import Workspace
-from warmstart.workspace.facts import Making, Progress, read_facts, read_summary
+from warmstart.workspace.facts import Progress, read_facts
+from warmstart.workspace.summaries import Making, read_summary
 
 __all__ = [
     "CompactionRequest",
     "ProfileSettings",
     "check_sessions",
-    "compare_sides",
     "load_settings",
     "make_rules",
     "profile_corpus",
@@ -164,36 +162,6 @@ def check_sessions(
         margin=request.margin,
         rules=rules,
     )
-
-
-def compare_sides(
-    workspace: Workspace,
-    sides: Sequence[tuple[str, Selection | str]],
-    within: Selection,
-    log: ReadLog,
-    *,
-    rules: Rules = DEFAULT_RULES,
-) -> Comparison:
-    """Two sides, each a label with a selection or the id of one session.
-
-    Raises:
-        NotFoundError: there is no such session.
-    """
-    first, second = (
-        collect_side(label, _read_side(workspace, chosen, within, log), rules)
-        for label, chosen in sides
-    )
-    return compare(first, second)
-
-
-def _read_side(
-    workspace: Workspace, chosen: Selection | str, within: Selection, log: ReadLog
-) -> Iterator[SessionFacts]:
-    # What the other side read are no copies here.
-    log = replace(log, seen=set())
-    if isinstance(chosen, str):
-        return iter([derive_facts(workspace.get_session(chosen, within, log))])
-    return read_facts(workspace, chosen, log)
 
 
 def write_page(workspace: Workspace, path: Path, page: str, *, overwrite: bool) -> None:
