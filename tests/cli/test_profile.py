@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from support.sessions import make_messages, make_session, write_export
+from warmstart.cli._profile_compaction import WORDS
 from warmstart.model import Compaction, Kind, Link, Message, Parent, Request, Role, Session
 from warmstart.model import Result as ToolResult
+from warmstart.stats.noninferiority import Preservation
 
 Run = Callable[..., Any]
 HOSTILE = "</title><script>document.title='owned'</script><img src=x onerror=alert(1)>"
@@ -183,6 +185,31 @@ def test_a_change_that_the_data_do_not_bound_is_told_in_words(run: Run, tmp_path
     assert "inf]" not in shown
 
 
+def test_events_with_few_calls_are_said_to_be_too_few(run: Run, tmp_path: Path) -> None:
+    path = store(tmp_path, [session("one-1", "....", compactions=(Compaction(at=5),))])
+    shown = " ".join(run("profile", "compaction", path).stdout.split())
+    assert "no event has enough calls of the same tools on both sides" in shown
+    assert "1 event, up to 20 calls on each side" in shown
+    assert "+0.0 points" not in shown
+    assert "placebo" not in shown
+
+
+def test_equal_ids_in_two_stores_are_two_compactions(run: Run, tmp_path: Path) -> None:
+    for name, outcomes in (("one", "x" * 10 + "." * 10), ("two", "." * 20)):
+        store(tmp_path / name, [session("same-1", outcomes, compactions=(Compaction(at=21),))])
+    report = load(run("profile", "compaction", tmp_path / "one", tmp_path / "two", "--json"))
+    found = report["report"]
+    assert isinstance(found, dict)
+    assert sorted(event["change"] for event in found["events"]) == [-1.0, 0.0]
+    assert found["conversations"] == 2
+
+
+def test_every_answer_about_compaction_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "profile.md").read_text()
+    assert all(f"`{answer}`" in page for answer in Preservation)
+    assert all(f"| {words} |" in page for words in WORDS.values())
+
+
 def test_without_compactions_there_is_nothing_to_tell(run: Run, many: Path) -> None:
     assert "no compactions found" in run("profile", "compaction", many).stdout
 
@@ -211,7 +238,7 @@ def test_two_sessions_cannot_tell(run: Run, many: Path) -> None:
 
 
 def test_two_paths_are_compared(run: Run, tmp_path: Path, many: Path) -> None:
-    other = store(tmp_path / "other", [session("x-1", "..x")])
+    other = store(tmp_path / "other", [session("x-1", "..x", ended_at=1.7e9)])
     result = run("compare", many, f"path={other},min-messages=1,since=2000-01-01")
     assert result.exit_code == 0
 

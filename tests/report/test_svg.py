@@ -56,6 +56,39 @@ def test_one_hopeless_interval_does_not_flatten_the_plot() -> None:
     assert "100 %</text>" not in draw_forest(marks, "rates")
 
 
+def test_without_errors_the_axis_covers_every_bound() -> None:
+    marks = [Mark(label=str(top), value=0.0, low=0.0, high=top) for top in (0.22, 0.6)]
+    for plot in (draw_line(marks, "l"), draw_bars(marks, "b"), draw_forest(marks, "f")):
+        assert "60 %</text>" in plot
+
+
+def test_an_interval_beyond_the_paper_ends_in_an_arrow() -> None:
+    near = Mark(label="a", value=0.02, low=0.01, high=0.03)
+    far = Mark(label="b", value=0.03, low=0.0, high=1.0)
+    for draw in (draw_forest, draw_bars):
+        assert draw([near, far], "rates").count("<polygon") == 1
+        assert draw([near], "rates").count("<polygon") == 0
+
+
+def test_a_missing_value_breaks_the_line_and_keeps_its_place() -> None:
+    known = [Mark(label=str(n), value=0.1, low=0.05, high=0.2) for n in range(4)]
+    gap = Mark(label="…", value=None, low=0.0, high=0.0)
+    plot = draw_line([*known[:2], gap, *known[2:]], "line")
+    assert (plot.count("<polyline"), plot.count("<polygon")) == (2, 2)
+    assert "…</text>" in plot
+
+
+def test_effects_are_not_called_percentages() -> None:
+    plot = draw_forest([Mark(label="a", value=-0.18, low=-0.59, high=0.24)], "odds", zero=0.0)
+    assert "a: -0.18, 95 % -0.59 to +0.24" in plot
+
+
+def test_only_wide_plots_are_marked_as_wide() -> None:
+    mark = Mark(label="a", value=0.1, low=0.05, high=0.2)
+    assert 'class="wide"' in draw_line([mark], "l", wide=True)
+    assert 'class="wide"' not in draw_bars([mark], "b")
+
+
 def test_infinite_limits_are_drawn_at_the_edge() -> None:
     marks = [Mark(label="a", value=0.0, low=-math.inf, high=math.inf)]
     assert "inf" not in draw_forest(marks, "effects", zero=0.0)

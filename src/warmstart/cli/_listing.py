@@ -181,6 +181,8 @@ def shorten_ids(rows: Iterable[Named], shown: Iterable[Named] | None = None) -> 
 
 def _shorten(native: str, natives: Sequence[str]) -> str:
     """An id cut where it differs from its neighbours in the sorted list."""
+    if clean(native) != native:  # half an escape sequence would be cleaned of nothing
+        return native
     at = bisect_left(natives, native)
     neighbours = (*natives[max(at - 1, 0) : at], *natives[at + 1 : at + 2])
     shared = max((_shared_length(native, other) for other in neighbours), default=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -11,6 +11,7 @@ from warmstart.cli._profile_text import (
     RATE_COLUMNS,
     heading,
     p_value,
+    p_words,
     percent,
     points,
     points_span,
@@ -24,11 +25,14 @@ from warmstart.cli._profile_text import (
 from warmstart.cli._text import clean, count, one_line, readable_duration
 from warmstart.profile.corpus import CorpusProfile, Group
 from warmstart.profile.learning import LearningVerdict
+from warmstart.profile.scores import Trend
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 MAX_ROWS = 12
+TOOL_DROPS = ("MASKED", "REPEATS", "MOSTLY", "REPAIRED", "95 % CI", "ERRORS")
+"""What a narrow terminal does not show of tools, the least needed first."""
 VERDICT_STYLES = {
     LearningVerdict.LEARNING: "bold green",
     LearningVerdict.WORSENING: "bold red",
@@ -38,15 +42,19 @@ VERDICT_STYLES = {
 }
 
 
-def print_corpus(console: Console, profile: CorpusProfile) -> None:
-    """Everything, in reading order."""
+def print_corpus(
+    console: Console, profile: CorpusProfile, ids: Mapping[str, str] | None = None
+) -> None:
+    """Everything, in reading order; ``ids`` are short ones for sessions that are named."""
+    if not profile.totals.get("sessions"):
+        return
     _print_totals(console, profile)
     if not profile.rate.calls:
         return
     _print_length(console, profile)
     _print_learning(console, profile)
     _print_position(console, profile)
-    _print_tools(console, profile)
+    _print_tools(console, profile, ids or {})
     _print_recoveries(console, profile)
     _print_openings(console, profile)
     for title, groups in (
@@ -73,12 +81,17 @@ def _print_totals(console: Console, profile: CorpusProfile) -> None:
     )
     rate = profile.rate
     line = Text("error rate ", style="bold").append(rate_words(rate), style="bold")
-    line.append(f"  {rate.errors:,} of {rate.calls:,} judged calls in {rate.sessions:,} sessions")
+    if rate.calls:
+        judged, held = count(rate.calls, "judged call"), count(rate.sessions, "session")
+        line.append(f"  {rate.errors:,} of {judged} in {held}")
     console.print(line, soft_wrap=True)
     statuses = sorted(profile.statuses.items(), key=lambda item: -item[1])
-    others = ", ".join(f"{name} {number:,}" for name, number in statuses)
+    others = ", ".join(f"{name} {number:,}" for name, number in statuses if number)
     left_out = int(totals.get("trivial_calls", 0))
-    say(console, f"calls: {others}; {left_out:,} of housekeeping tools left out", "dim")
+    words = [f"calls: {others}"] if others else []
+    words += [f"{left_out:,} of housekeeping tools left out"] if left_out else []
+    if words:
+        say(console, "; ".join(words), "dim")
     if rate.errors:
         icc = "-" if rate.icc is None else f"{rate.icc:.2f}"
         say(
@@ -87,16 +100,22 @@ def _print_totals(console: Console, profile: CorpusProfile) -> None:
             f" {rate.n_eff:,.0f} independent calls",
             "dim",
         )
+    spent = ", ".join(_spent(totals))
+    if spent:
+        say(console, spent, "dim")
+
+
+def _spent(totals: Mapping[str, float]) -> Iterator[str]:
+    """What the sessions took, as far as it is known: nobody spends no tokens and no time."""
     tokens = sum(int(totals.get(n, 0)) for n in ("input", "output", "cache_read", "cache_write"))
-    spent = readable_duration(totals.get("seconds", 0.0))
-    say(console, f"tokens {tokens:,}, time {spent}, {_compactions(profile)}", "dim")
-
-
-def _compactions(profile: CorpusProfile) -> str:
-    number = int(profile.totals.get("compactions", 0))
-    warm = int(profile.totals.get("warmups", 0))
-    words = count(number, "compaction")
-    return f"{words}, {warm:,} warm-up messages (never counted)" if warm else words
+    if tokens:
+        yield f"tokens {tokens:,}"
+    if totals.get("seconds"):
+        yield f"time {readable_duration(totals['seconds'])}"
+    if totals.get("compactions"):
+        yield count(int(totals["compactions"]), "compaction")
+    if totals.get("warmups"):
+        yield f"{count(int(totals['warmups']), 'warm-up message')} (never counted)"
 
 
 def _print_length(console: Console, profile: CorpusProfile) -> None:
@@ -105,10 +124,11 @@ def _print_length(console: Console, profile: CorpusProfile) -> None:
     show_table(console, ("LENGTH", *RATE_COLUMNS), rows)
     if profile.length_contrast is not None:
         found = profile.length_contrast
+        compared = [group.rate for group in profile.by_length if group.rate.calls][-2:]
+        held = count(sum(rate.sessions for rate in compared), "session")
         say(
             console,
-            f"longest minus the one before: {points(found)}, p = {p_value(found.p)}"
-            f" ({profile.rate.sessions:,} sessions)",
+            f"longest minus the one before: {points(found)}, {p_words(found.p)} ({held})",
             "dim",
         )
 
@@ -118,19 +138,26 @@ def _print_learning(console: Console, profile: CorpusProfile) -> None:
     heading(console, "Learning or selection?")
     console.print(Text(str(learning.verdict), style=VERDICT_STYLES[learning.verdict]))
     say(console, learning.sentence)
-    rows = []
-    for trend in learning.trends:
-        exact = "" if trend.p_sign_flip is None else p_value(trend.p_sign_flip)
-        rows.append(
-            [trend.variant, f"{trend.informative:,}", f"{trend.errors:,}",
-             f"{trend.log_odds:+.2f}", span(trend.low, trend.high), p_value(trend.p), exact]
-        )  # fmt: skip
-    names = ("WITHIN SESSIONS", "INFORMATIVE", "ERRORS", "LOG ODDS", "95 % CI", "P", "SIGN-FLIP P")
-    show_table(console, names, rows)
+    _print_trends(console, learning.trends)
     if learning.first_calls:
         heading(console, "First 50 calls, by how long the session became")
         first = [[row.label, *rate_cells(row.rate)] for row in learning.first_calls]
         show_table(console, ("EVENTUAL LENGTH", *RATE_COLUMNS), first)
+
+
+def _print_trends(console: Console, trends: Sequence[Trend]) -> None:
+    if not any(trend.informative for trend in trends):
+        return
+    rows = [
+        [trend.variant, f"{trend.informative:,}", f"{trend.errors:,}", f"{trend.log_odds:+.2f}",
+         span(trend.low, trend.high), p_value(trend.p)]
+        for trend in trends
+    ]  # fmt: skip
+    names = ("WITHIN SESSIONS", "INFORMATIVE", "ERRORS", "LOG ODDS", "95 % CI", "P")
+    show_table(console, names, rows, drop=("ERRORS",))
+    for trend in trends:
+        if trend.p_sign_flip is not None:
+            say(console, f"{trend.variant} by sign flips: {p_words(trend.p_sign_flip)}", "dim")
 
 
 def _print_position(console: Console, profile: CorpusProfile) -> None:
@@ -140,7 +167,7 @@ def _print_position(console: Console, profile: CorpusProfile) -> None:
     groups = profile.by_position
     line = sparkline([group.rate.rate for group in groups])
     ends = [f"{group.label} {percent(group.rate.rate)}" for group in (groups[0], groups[-1])]
-    say(console, f"{ends[0]}  {line}  {ends[1]}")
+    say(console, f"{ends[0]}  {line}  {ends[1]}" if len(groups) > 1 else ends[0])
     gain = profile.gain
     if gain is not None:
         say(
@@ -148,12 +175,12 @@ def _print_position(console: Console, profile: CorpusProfile) -> None:
             f"first fifth {percent(gain.early)}, last fifth {percent(gain.late)} (final call left"
             f" out); mean change per session {100 * gain.mean_change:+.1f} points"
             f" {points_span(gain.low, gain.high)},"
-            f" {gain.sessions:,} sessions",
+            f" {count(gain.sessions, 'session')}",
             "dim",
         )
 
 
-def _print_tools(console: Console, profile: CorpusProfile) -> None:
+def _print_tools(console: Console, profile: CorpusProfile, ids: Mapping[str, str]) -> None:
     heading(
         console,
         "Tools, by what it would pay to fix",
@@ -162,29 +189,34 @@ def _print_tools(console: Console, profile: CorpusProfile) -> None:
     rows = []
     for one in profile.tools[:MAX_ROWS]:
         classes = ", ".join(f"{name} {number}" for name, number in list(one.classes.items())[:2])
-        case = f"{one.evidence[0]} #{one.evidence[1]}" if one.evidence else "-"
+        case = _name_case(one.evidence, ids) if one.evidence else "-"
         rows.append(
-            [one.tool, f"{one.waste:,}", f"{one.calls:,}", *rate_cells(one.rate)[2:],
-             percent(one.repair_rate), f"{one.masked:,}", f"{one.repeats:,}", classes or "-", case]
+            [one.tool, f"{one.waste:,}", *rate_cells(one.rate)[1:], percent(one.repair_rate),
+             f"{one.masked:,}", f"{one.repeats:,}", case, classes or "-"]
         )  # fmt: skip
     names = ("TOOL", "WASTE", "CALLS", "ERRORS", "RATE", "95 % CI", "REPAIRED", "MASKED",
-             "REPEATS", "MOSTLY", "EVIDENCE")  # fmt: skip
-    show_table(console, names, rows, tail=2)
+             "REPEATS", "EVIDENCE", "MOSTLY")  # fmt: skip
+    show_table(console, names, rows, tail=1, drop=TOOL_DROPS)
     if len(profile.tools) > MAX_ROWS:
         say(console, f"and {count(len(profile.tools) - MAX_ROWS, 'more tool')} (--json)", "dim")
+
+
+def _name_case(evidence: tuple[str, int], ids: Mapping[str, str]) -> str:
+    session, position = evidence
+    return f"{ids.get(session, session)} #{position}"
 
 
 def _print_recoveries(console: Console, profile: CorpusProfile) -> None:
     if not profile.recoveries:
         return
-    heading(console, "Repairs that happen again and again")
+    often = [one for one in profile.recoveries if one.count > 1]
+    heading(console, "Repairs that happen again and again" if often else "Repairs, each seen once")
     rows = [
         [one.tool, one.error_class, one.how, one.by, f"{one.count:,}", f"{one.mean_calls:.1f}"]
-        for one in profile.recoveries[:8]
+        for one in (often or profile.recoveries)[:8]
     ]
-    show_table(
-        console, ("FAILED", "WITH", "REPAIRED BY", "TOOL", "TIMES", "CALLS LATER"), rows, texts=4
-    )
+    names = ("FAILED", "WITH", "REPAIRED BY", "TOOL", "TIMES", "CALLS LATER")
+    show_table(console, names, rows, texts=4)
 
 
 def _print_openings(console: Console, profile: CorpusProfile) -> None:

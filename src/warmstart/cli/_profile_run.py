@@ -7,21 +7,33 @@ docs/profile.md), and ``skipped``.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from warmstart.cli._output import list_skips, note, open_console, print_json, report_skips
+from warmstart.cli._profile_about import (
+    describe_filters,
+    find_period,
+    find_short_ids,
+    span_days,
+    today,
+)
 from warmstart.cli._profile_corpus import print_corpus
 from warmstart.cli._profile_progress import show_progress
 from warmstart.cli._profile_session import print_session_profile
+from warmstart.facts.derive import derive_facts
 from warmstart.model.selection import Selection
 from warmstart.profile.corpus import parse_buckets
 from warmstart.profile.document import to_document
-from warmstart.profile.page import build_corpus_page, build_session_page
+from warmstart.profile.page import build_corpus_page
+from warmstart.profile.page_parts import About
+from warmstart.profile.page_session import build_session_page, list_judged
 from warmstart.profile.rules import Rules
+from warmstart.profile.session import profile_facts
 from warmstart.sources import ReadLog
 from warmstart.workspace import Workspace
-from warmstart.workspace.profiling import load_settings, profile_corpus, profile_one, write_page
+from warmstart.workspace.profiling import load_settings, profile_corpus, write_page
 from warmstart.workspace.redaction import open_redactor, redact_texts
 
 if TYPE_CHECKING:
@@ -53,10 +65,19 @@ def run_corpus(
         profile = profile_corpus(
             workspace, selection, log, rules=rules, edges=edges, on_progress=on_progress
         )
+    ids = {}
+    if output.page is not None or not output.as_json:
+        ids = find_short_ids(workspace, selection, profile)
     if output.page is not None:
-        page = build_corpus_page(_redact(workspace, profile, pii=True))
+        about = About(
+            made=today(),
+            period=find_period(workspace, selection),
+            filters=_redact(workspace, describe_filters(selection), pii=True),
+            ids=ids,
+        )
+        page = build_corpus_page(_redact(workspace, profile, pii=True), about)
         write_page(workspace, output.page, page, overwrite=output.force)
-    _print(_redact(workspace, profile), print_corpus, log, output)
+    _print(_redact(workspace, profile), partial(print_corpus, ids=ids), log, output)
     if not profile.totals.get("sessions"):
         note("no sessions found; see: warmstart doctor, or try: warmstart demo", quiet=output.quiet)
 
@@ -66,9 +87,12 @@ def run_session(
 ) -> None:
     """Profile one session."""
     log = ReadLog()
-    profile = profile_one(workspace, wanted, selection, log, rules=rules)
+    facts = derive_facts(workspace.get_session(wanted, selection, log))
+    profile = profile_facts(facts, rules)
     if output.page is not None:
-        page = build_session_page(_redact(workspace, profile, pii=True))
+        calls = _redact(workspace, list_judged(facts, rules), pii=True)
+        about = About(made=today(), period=span_days([facts]))
+        page = build_session_page(_redact(workspace, profile, pii=True), calls, about)
         write_page(workspace, output.page, page, overwrite=output.force)
     _print(_redact(workspace, profile), print_session_profile, log, output)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -41,16 +42,23 @@ def _print_about(console: Console, profile: SessionProfile) -> None:
     say(console, ", ".join(part for part in parts if part), "dim")
     if profile.title:
         say(console, one_line(profile.title))
-    spent = "-" if profile.seconds is None else readable_duration(profile.seconds)
-    say(
-        console,
-        f"{count(profile.messages, 'message')}, {count(profile.turns, 'turn')} of the user,"
-        f" {count(profile.calls, 'call')} ({profile.trivial_calls} of housekeeping tools left out),"
-        f" {spent}, {count(profile.tokens.total, 'token')},"
-        f" {count(profile.compactions, 'compaction')}",
-    )
+    say(console, ", ".join(_amounts(profile)))
     if profile.warmups:
         say(console, f"{count(profile.warmups, 'warm-up message')}, never counted", "dim")
+
+
+def _amounts(profile: SessionProfile) -> Iterator[str]:
+    """How much there was of everything; what is not known is left out."""
+    left_out = f" ({profile.trivial_calls:,} of housekeeping tools left out)"
+    yield count(profile.messages, "message")
+    yield f"{count(profile.turns, 'turn')} of the user"
+    yield count(profile.calls, "call") + (left_out if profile.trivial_calls else "")
+    if profile.seconds:
+        yield readable_duration(profile.seconds)
+    if profile.tokens.total:
+        yield count(profile.tokens.total, "token")
+    if profile.compactions:
+        yield count(profile.compactions, "compaction")
 
 
 def _print_rates(console: Console, profile: SessionProfile) -> None:

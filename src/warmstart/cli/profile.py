@@ -6,6 +6,8 @@ only unpack; printing is in ``_profile_*``, imported when a command runs.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,7 @@ import click
 
 from warmstart.cli._filters import session_filters
 from warmstart.cli._profile_rules import rule_options, take_rules
+from warmstart.errors import UsageError
 
 if TYPE_CHECKING:
     from warmstart.model.selection import Selection
@@ -82,13 +85,32 @@ def show(
     from warmstart.cli._profile_run import Output, run_corpus, run_session  # noqa: PLC0415 - light
     from warmstart.workspace import Workspace  # noqa: PLC0415 - same
 
+    _refuse_empty(items)
     workspace = Workspace.open()
     rules = take_rules(workspace, options)
     output = Output(as_json=as_json, quiet=quiet, page=page, force=force)
     if items and not _is_path(items[0]):
-        run_session(workspace, items[0], _select(options, items[1:]), rules, output)
+        selection = _select(options, items[1:])
+        _refuse_filters(items[0], selection, buckets)
+        run_session(workspace, items[0], selection, rules, output)
     else:
         run_corpus(workspace, _select(options, items), rules, buckets, output)
+
+
+def _refuse_empty(items: Iterable[str | None]) -> None:
+    """An empty text, as of a variable that is not set, is no place: it would mean this folder."""
+    if any(item is not None and not item.strip() for item in items):
+        raise UsageError("an argument is empty", hint="name an id or a path; . is this folder")
+
+
+def _refuse_filters(wanted: str, selection: Selection, buckets: str | None) -> None:
+    """Where to look for one session can be said; a choice among many would do nothing."""
+    places = replace(_select({}, selection.paths), format=selection.format, source=selection.source)
+    if selection != places or buckets is not None:
+        raise UsageError(
+            f"filters and --buckets choose among many sessions, but {wanted!r} names one",
+            hint="leave them out, or name a path instead of an id",
+        )
 
 
 def _is_path(item: str) -> bool:
@@ -130,6 +152,7 @@ def compaction(
     from warmstart.workspace import Workspace  # noqa: PLC0415 - same
     from warmstart.workspace.profiling import CompactionRequest  # noqa: PLC0415 - same
 
+    _refuse_empty((wanted, *paths))
     rules = take_rules(Workspace.open(), options)
     if wanted is not None and (everything or _is_path(wanted)):
         paths, wanted = (wanted, *paths), None

@@ -59,8 +59,9 @@ def percent(value: float) -> str:
 
 def draw_frame(body: str, height: float, label: str, width: int = WIDTH) -> Html:
     """A whole plot; ``label`` is what is read out instead of it."""
+    kind = ' class="wide"' if width > WIDTH else ""
     return Html(
-        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(label)}"'
+        f'<svg{kind} viewBox="0 0 {width} {height}" role="img" aria-label="{escape(label)}"'
         f' xmlns="http://www.w3.org/2000/svg">{body}</svg>'
     )
 

@@ -60,7 +60,9 @@ def _title(name: str, mark: Mark) -> str:
 def _top(series: Sequence[Series]) -> float:
     marks = [mark for _, found in series for mark in found if mark.value is not None]
     highest = max([mark.value or 0.0 for mark in marks], default=0.0)
-    limits = [mark.high for mark in marks if mark.high <= 2.5 * highest]
+    # Where nothing failed the bounds are all there is to see.
+    near = 2.5 * highest if highest > 0.0 else 1.0
+    limits = [mark.high for mark in marks if mark.high <= near]
     return min(1.0, 1.08 * max([highest, *limits])) or 0.05
 
 

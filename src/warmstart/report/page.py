@@ -52,15 +52,19 @@ def _join(parts: Iterable[object]) -> Html:
     return Html("".join(map(escape, parts)))
 
 
-def build_page(title: str, subtitle: str, parts: Iterable[Html], footer: str = "") -> str:
-    """A whole document."""
+def build_page(
+    title: str, subtitle: str | Sequence[str], parts: Iterable[Html], footer: str = ""
+) -> str:
+    """A whole document; a subtitle of several texts has a line for each."""
+    under = [subtitle] if isinstance(subtitle, str) else subtitle
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\';'
         " style-src 'unsafe-inline'\">\n"
         f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
-        f'<header><h1>{escape(title)}</h1><p class="sub">{escape(subtitle)}</p></header>\n'
+        f'<header><h1>{escape(title)}</h1><p class="sub">{Html("<br>").join(map(escape, under))}'
+        "</p></header>\n"
         f"{_join(parts)}\n<footer>{escape(footer)}</footer>\n</main>\n</body>\n</html>\n"
     )
 

@@ -31,14 +31,15 @@ p{margin:8px 0;max-width:78ch}
 .bad{border-left-color:var(--bad)}.bad strong{color:var(--bad)}
 .open{border-left-color:var(--open)}.open strong{color:var(--open)}
 figure{margin:12px 0;padding:14px 16px}figure svg{width:100%;height:auto;display:block}
+figure svg:not(.wide){max-width:560px}
 figcaption{margin-top:6px}
-.columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(400px,1fr));gap:0 20px}
+.columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(400px,100%),1fr));gap:0 20px}
 .scroll{overflow-x:auto;margin:10px 0}
 table{border-collapse:collapse;font-size:13.5px;min-width:50%}
 th,td{padding:5px 12px 5px 0;text-align:left;border-bottom:1px solid var(--grid);
 vertical-align:top;overflow-wrap:break-word}
 th{color:var(--soft);font-weight:600;border-bottom-color:var(--line)}
-td:not(.num){max-width:340px}td:not(.num):not(:first-child){overflow-wrap:anywhere;min-width:104px}
+td:not(.num){max-width:340px}td:not(.num):not(:first-child){overflow-wrap:anywhere;min-width:124px}
 .num{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 summary{cursor:pointer;font-weight:550;margin:10px 0 4px}
 footer{border-top:1px solid var(--line);margin-top:44px;padding-top:12px}
@@ -59,6 +60,9 @@ ul{margin:8px 0;padding-left:20px;max-width:78ch}li{margin:3px 0}
 .legend{display:flex;flex-wrap:wrap;gap:2px 18px;font-size:13px;margin:0 0 6px}
 .legend i{display:inline-block;width:14px;height:4px;border-radius:2px;background:var(--c);
 margin-right:6px;vertical-align:middle}
-@media (max-width:720px){figure{overflow-x:auto}figure svg{min-width:600px}}
-@media print{body{background:#fff}.card,figure,.callout{break-inside:avoid}}
+@media (max-width:720px){figure{overflow-x:auto}figure svg.wide{min-width:600px}}
+@media print{body{background:#fff}main{max-width:none;padding:0}
+.card,figure,.callout,tr,.columns>div{break-inside:avoid}h2,section>p:not(.note){break-after:avoid}
+.scroll{overflow:visible}table{font-size:10.5px}th,td{padding:3px 7px 3px 0}
+td,td:not(.num):not(:first-child){overflow-wrap:anywhere;min-width:92px}td.num{min-width:0}}
 """
