@@ -6,7 +6,13 @@ from support.profiles import make_calls, make_facts
 from warmstart.errors import UsageError
 from warmstart.model import Tokens
 from warmstart.model.facts import Marker, MarkerKind, Voice
-from warmstart.profile import Rules, corpus_profile, summarise
+from warmstart.profile import (
+    Rules,
+    corpus_profile,
+    decode_summary,
+    encode_summary,
+    summarise,
+)
 from warmstart.profile.corpus import parse_buckets
 from warmstart.profile.document import to_document
 
@@ -52,6 +58,59 @@ def test_tools_are_sorted_by_calls_lost_with_evidence() -> None:
     assert (second.tool, second.waste, second.evidence) == ("read", 1, ("t:mild", 0))
     assert first.repair_rate == 1.0
     assert first.classes == {"not_found": 2}
+
+
+def test_repairs_are_held_against_how_soon_the_tool_works_anyway() -> None:
+    """Every third call is an edit, whether the one before it failed or not."""
+    tools = ["edit", "read", "read"] * 20
+    outcomes = "".join("x.." if turn % 4 == 1 else "..." for turn in range(20))
+    edit = corpus_profile([summarise([make_facts(calls=make_calls(tools, outcomes))])]).tools[0]
+    assert edit.tool == "edit"
+    assert (edit.rate.errors, edit.repaired, edit.detours) == (5, 5, 10)
+    assert edit.works_again == 14 / 15
+    assert edit.usual_detours == edit.detours
+    assert edit.waste == 5
+
+
+def test_calls_spent_on_a_repair_beyond_the_usual_are_lost() -> None:
+    tools = ["edit"] * 6 + ["read"] * 5 + ["edit"]
+    facts = make_facts(calls=make_calls(tools, ".....x" + "." * 6))
+    edit = corpus_profile([summarise([facts])]).tools[0]
+    assert (edit.detours, edit.usual_detours, edit.waste) == (5, 0.0, 6)
+
+
+def test_a_tab_in_the_name_of_a_tool_is_a_character_like_others() -> None:
+    facts = make_facts("x.", tool="my\ttool")
+    (found,) = corpus_profile([decode_summary(encode_summary(summarise([facts])))]).recoveries
+    assert (found.tool, found.by, found.count) == ("my\ttool", "my\ttool", 1)
+
+
+def test_proficiency_and_kinds_of_work_are_pooled() -> None:
+    calls = make_calls(
+        ["bash"] * 6 + ["read_file"] * 4, "x.........", sames=[0, 1, 1, *range(2, 9)]
+    )
+    profile = corpus_profile([summarise([make_facts(calls=calls)])])
+    assert profile.tool_types == {"terminal": 6, "file": 4}
+    assert profile.preferred == ("bash", "read_file")
+    surely = 1.0 - profile.rate.high
+    assert profile.proficiency == pytest.approx(0.6 * surely + 0.25 + 0.15 * 0.9)
+    assert corpus_profile([]).proficiency is None
+
+
+def test_openings_are_banded_by_their_share_of_code_file_and_research() -> None:
+    mixed = ["read_file"] * 10 + ["execute_code"] * 20 + ["bash"] * 4
+    plain = ["bash"] * 34
+    sessions = [
+        make_facts(id="t:a", calls=make_calls(mixed, "." * 30 + "x...")),
+        make_facts(id="t:b", calls=make_calls(plain, "." * 34)),
+    ]
+    code, file, research = corpus_profile([summarise(sessions)]).opening_shares
+    assert [one.kind for one in (code, file, research)] == ["code", "file", "research"]
+    assert (code.share, file.share, research.share) == (20 / 60, 10 / 60, 0.0)
+    bands = {g.label: (g.rate.errors, g.rate.calls) for g in code.bands}
+    assert bands == {"none": (0, 4), "under half": (0, 0), "half or more": (1, 4)}
+    bands = {g.label: (g.rate.errors, g.rate.calls) for g in file.bands}
+    assert bands == {"none": (0, 4), "under half": (1, 4), "half or more": (0, 0)}
 
 
 def test_masked_exits_and_identical_calls_are_counted_per_tool() -> None:

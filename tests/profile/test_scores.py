@@ -14,9 +14,9 @@ from warmstart.profile.scores import (
     Trend,
     add_scores,
     finish_trend,
-    group_failures,
     score_session,
 )
+from warmstart.profile.strata import split_strata
 from warmstart.stats.trend import TrendResult, score_trend
 
 CALLS = st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), max_size=30)
@@ -25,7 +25,7 @@ NO_RETRIES = "guard 1, no retries"
 
 
 def score(tools: list[str], failed: list[int]) -> dict[str, list[float]]:
-    return score_session(tools, group_failures(tools, failed))
+    return score_session(len(tools), split_strata(tools, failed))
 
 
 def gather(sessions: Iterable[list[tuple[str, bool]]]) -> dict[str, list[float]]:
@@ -71,7 +71,7 @@ def test_tools_by_number_are_scored_as_tools_by_name(calls: list[tuple[str, bool
     names = [tool for tool, _ in calls]
     failed = [index for index, (_, error) in enumerate(calls) if error]
     numbers = bytes("abc".index(name) for name in names)
-    by_number = score_session(numbers, group_failures(numbers, failed))
+    by_number = score_session(len(numbers), split_strata(numbers, failed))
     assert by_number == score(names, failed)
 
 

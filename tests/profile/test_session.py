@@ -20,7 +20,7 @@ from warmstart.profile import (
     profile_session,
     profile_whole_session,
 )
-from warmstart.profile.session import PROFICIENCY_FORMULA
+from warmstart.profile.proficiency import PROFICIENCY_FORMULA
 from warmstart.sources import ReadLog, read_sessions
 from warmstart.stats.proportion import wilson
 

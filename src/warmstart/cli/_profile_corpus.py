@@ -23,15 +23,18 @@ from warmstart.cli._profile_text import (
     sparkline,
 )
 from warmstart.cli._text import clean, count, one_line, readable_duration
-from warmstart.profile.corpus import CorpusProfile, Group
+from warmstart.profile.corpus import CorpusProfile
 from warmstart.profile.learning import LearningVerdict
+from warmstart.profile.proficiency import PROFICIENCY_FORMULA
 from warmstart.profile.scores import Trend
+from warmstart.profile.sums import Group
+from warmstart.profile.tool_types import TaskType
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 MAX_ROWS = 12
-TOOL_DROPS = ("MASKED", "REPEATS", "MOSTLY", "REPAIRED", "95 % CI", "ERRORS")
+TOOL_DROPS = ("MASKED", "REPEATS", "MOSTLY", "AGAIN", "REPAIRED", "95 % CI", "ERRORS")
 """What a narrow terminal does not show of tools, the least needed first."""
 VERDICT_STYLES = {
     LearningVerdict.LEARNING: "bold green",
@@ -92,6 +95,11 @@ def _print_totals(console: Console, profile: CorpusProfile) -> None:
     words += [f"{left_out:,} of housekeeping tools left out"] if left_out else []
     if words:
         say(console, "; ".join(words), "dim")
+    _print_worth(console, profile)
+
+
+def _print_worth(console: Console, profile: CorpusProfile) -> None:
+    rate = profile.rate
     if rate.errors:
         icc = "-" if rate.icc is None else f"{rate.icc:.2f}"
         say(
@@ -100,7 +108,9 @@ def _print_totals(console: Console, profile: CorpusProfile) -> None:
             f" {rate.n_eff:,.0f} independent calls",
             "dim",
         )
-    spent = ", ".join(_spent(totals))
+    if profile.proficiency is not None:
+        say(console, f"proficiency {profile.proficiency:.2f} = {PROFICIENCY_FORMULA}", "dim")
+    spent = ", ".join(_spent(profile.totals))
     if spent:
         say(console, spent, "dim")
 
@@ -184,7 +194,7 @@ def _print_tools(console: Console, profile: CorpusProfile, ids: Mapping[str, str
     heading(
         console,
         "Tools, by what it would pay to fix",
-        "WASTE = failed calls + calls spent between a failure and its repair",
+        "WASTE = failed calls + what repairs take beyond the usual",
     )
     rows = []
     for one in profile.tools[:MAX_ROWS]:
@@ -192,13 +202,16 @@ def _print_tools(console: Console, profile: CorpusProfile, ids: Mapping[str, str
         case = _name_case(one.evidence, ids) if one.evidence else "-"
         rows.append(
             [one.tool, f"{one.waste:,}", *rate_cells(one.rate)[1:], percent(one.repair_rate),
-             f"{one.masked:,}", f"{one.repeats:,}", case, classes or "-"]
+             percent(one.works_again), f"{one.masked:,}", f"{one.repeats:,}", case, classes or "-"]
         )  # fmt: skip
-    names = ("TOOL", "WASTE", "CALLS", "ERRORS", "RATE", "95 % CI", "REPAIRED", "MASKED",
-             "REPEATS", "EVIDENCE", "MOSTLY")  # fmt: skip
+    names = ("TOOL", "WASTE", "CALLS", "ERRORS", "RATE", "95 % CI", "REPAIRED", "AGAIN",
+             "MASKED", "REPEATS", "EVIDENCE", "MOSTLY")  # fmt: skip
     show_table(console, names, rows, tail=1, drop=TOOL_DROPS)
     if len(profile.tools) > MAX_ROWS:
         say(console, f"and {count(len(profile.tools) - MAX_ROWS, 'more tool')} (--json)", "dim")
+    if profile.rate.errors:
+        words = "REPAIRED: failures after which the tool works within 10 calls"
+        say(console, f"{words}; AGAIN: the same after calls that worked", "dim")
 
 
 def _name_case(evidence: tuple[str, int], ids: Mapping[str, str]) -> str:
@@ -227,8 +240,22 @@ def _print_openings(console: Console, profile: CorpusProfile) -> None:
         "First 30 turns, and the error rate of what follows",
         "an association: sessions differ in more than how they begin",
     )
-    rows = [[group.label, *rate_cells(group.rate)] for group in profile.openings]
+    rows = [
+        [
+            group.label if group.label == TaskType.MIXED else f"mostly {group.label}",
+            *rate_cells(group.rate),
+        ]
+        for group in profile.openings
+    ]
+    for one in profile.opening_shares:
+        rows += [
+            [f"{one.kind}: {group.label}", *rate_cells(group.rate)]
+            for group in one.bands
+            if group.rate.sessions
+        ]
     show_table(console, ("OPENING WAS", *RATE_COLUMNS), rows)
+    shares = ", ".join(f"{one.kind} {percent(one.share)}" for one in profile.opening_shares)
+    say(console, f"of the calls in these turns: {shares}", "dim")
 
 
 def _print_groups(console: Console, title: str, groups: Sequence[Group]) -> None:
@@ -247,6 +274,7 @@ def _print_user(console: Console, profile: CorpusProfile) -> None:
     for title, counts in (
         ("error classes", profile.classes),
         ("task types", profile.task_types),
+        ("calls by kind of tool", profile.tool_types),
         ("request styles", profile.styles),
         ("feedback styles", profile.feedback),
         ("domains", dict(list(profile.domains.items())[:8])),

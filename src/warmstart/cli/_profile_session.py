@@ -18,7 +18,8 @@ from warmstart.cli._profile_text import (
     sparkline,
 )
 from warmstart.cli._text import clean, count, one_line, readable_duration
-from warmstart.profile.session import PROFICIENCY_FORMULA, PROFICIENCY_TERMS, SessionProfile
+from warmstart.profile.proficiency import PROFICIENCY_FORMULA, PROFICIENCY_TERMS
+from warmstart.profile.session import SessionProfile
 
 if TYPE_CHECKING:
     from rich.console import Console

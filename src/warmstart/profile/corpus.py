@@ -8,23 +8,38 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
-import orjson
-
 from warmstart.errors import UsageError
 from warmstart.model.facts import Marker, MarkerKind
 from warmstart.profile.learning import Learning, judge_learning
+from warmstart.profile.openings import OpeningShare, list_opening_shares
+from warmstart.profile.proficiency import score_proficiency
 from warmstart.profile.styles import find_domains
 from warmstart.profile.summarise import POSITION_EDGES
-from warmstart.profile.summary import TOOL_COLUMNS, Summary, merge_all
-from warmstart.profile.sums import CALLS, Contrast, Rate, Sums, add_sums, contrast, rate_of, zero
+from warmstart.profile.summary import Summary, merge_all
+from warmstart.profile.sums import (
+    CALLS,
+    Contrast,
+    Group,
+    Rate,
+    Sums,
+    add_sums,
+    contrast,
+    rate_of,
+    zero,
+)
+from warmstart.profile.tool_profiles import (
+    RecoveryCount,
+    ToolProfile,
+    list_recoveries,
+    list_tools,
+    sort_counts,
+    total_classes,
+)
 from warmstart.stats.special import t_quantile
 
 __all__ = [
     "CorpusProfile",
     "Gain",
-    "Group",
-    "RecoveryCount",
-    "ToolProfile",
     "corpus_profile",
     "parse_buckets",
 ]
@@ -32,16 +47,8 @@ __all__ = [
 LENGTH_EDGES = (0, 51, 101)
 """Buckets of messages: 0-50, 51-100, more than 100."""
 MAX_MARKERS = 20
-MAX_RECOVERIES = 20
+MAX_PREFERRED = 5
 EPOCH_MONDAY = datetime(1969, 12, 29, tzinfo=UTC)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """The error rate of some of the sessions, or of some of their calls."""
-
-    label: str
-    rate: Rate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,53 +66,6 @@ class Gain:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolProfile:
-    """One tool over all sessions."""
-
-    tool: str
-    calls: int
-    rate: Rate
-    classes: Mapping[str, int]
-    masked: int
-    """Calls whose command hides its own exit code: their success is not certain."""
-    repaired: int
-    works_again: float | None
-    """Beside ``repair_rate``: how often the tool works again as soon after a call that worked."""
-    detours: int
-    """Calls that worked between a failure and its repair."""
-    usual_detours: float
-    """As many lie between calls of the tool that work, where nothing has to be repaired."""
-    repeats: int
-    """Calls identical to an earlier one of their session."""
-    unanswered: int
-    rejected: int
-    evidence: tuple[str, int] | None
-    """Session with the most failures of this tool, and the position of the first there."""
-
-    @property
-    def waste(self) -> int:
-        """What fixing the tool would save: failed calls and what detours go beyond the usual."""
-        return self.rate.errors + round(max(0.0, self.detours - self.usual_detours))
-
-    @property
-    def repair_rate(self) -> float | None:
-        """Failures repaired within the next calls; None without failures."""
-        return self.repaired / self.rate.errors if self.rate.errors else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecoveryCount:
-    """How often one kind of failure was repaired in one way."""
-
-    tool: str
-    error_class: str
-    how: str
-    by: str
-    count: int
-    mean_calls: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusProfile:
     """Everything at once; every list is sorted by what matters first."""
 
@@ -120,8 +80,16 @@ class CorpusProfile:
     by_position: tuple[Group, ...]
     gain: Gain | None
     openings: tuple[Group, ...]
-    """What follows the first turns, by the kind of work these were."""
+    """What follows the first turns, by the kind of work these mostly were."""
+    opening_shares: tuple[OpeningShare, ...]
+    """The same by how much of them was code, file and research work."""
+    proficiency: float | None
+    """By ``PROFICIENCY_FORMULA`` over all sessions; None where no call was judged."""
     tools: tuple[ToolProfile, ...]
+    preferred: tuple[str, ...]
+    """The most used of the tools that ever worked."""
+    tool_types: Mapping[str, int]
+    """Judged calls by the kind of work their tool does."""
     trivial: Mapping[str, int]
     classes: Mapping[str, int]
     recoveries: tuple[RecoveryCount, ...]
@@ -164,10 +132,12 @@ def corpus_profile(
     buckets = _bucket(clusters.get("messages", {}), edges)
     longest = _contrast_last(buckets)
     markers = _markers(summary)
+    rate = rate_of(clusters.get("all", {}).get("", zero()))
+    tools = list_tools(summary)
     return CorpusProfile(
         totals=summary.totals,
         statuses=summary.statuses,
-        rate=rate_of(clusters.get("all", {}).get("", zero())),
+        rate=rate,
         empty_share=summary.totals.get("empty", 0) / sessions if sessions else None,
         by_length=tuple(Group(label=name, rate=rate_of(sums)) for name, sums in buckets),
         length_contrast=longest,
@@ -175,21 +145,39 @@ def corpus_profile(
         by_position=tuple(_positions(clusters.get("position", {}))),
         gain=_gain(summary.gain),
         openings=_groups(clusters.get("opening", {}), _by_calls),
-        tools=_tools(summary),
+        opening_shares=list_opening_shares(summary),
+        proficiency=_score(rate, tools),
+        tools=tools,
+        preferred=_prefer(tools),
+        tool_types=sort_counts(summary.labels.get("tool_type", {})),
         trivial={t: row[-1] for t, row in sorted(summary.tools.items()) if row[-1]},
-        classes=_sorted(_total_classes(summary)),
-        recoveries=_recoveries(summary),
+        classes=sort_counts(total_classes(summary)),
+        recoveries=list_recoveries(summary),
         by_agent=_groups(clusters.get("agent", {}), _by_calls),
         by_model=_groups(clusters.get("model", {}), _by_calls),
         by_project=_groups(clusters.get("project", {}), _by_calls),
         by_week=_weeks(clusters.get("week", {})),
         by_task_type=_groups(clusters.get("task_type", {}), _by_calls),
-        task_types=_sorted(summary.labels.get("task_type", {})),
-        styles=_sorted(summary.labels.get("style", {})),
-        feedback=_sorted(summary.labels.get("feedback", {})),
+        task_types=sort_counts(summary.labels.get("task_type", {})),
+        styles=sort_counts(summary.labels.get("style", {})),
+        feedback=sort_counts(summary.labels.get("feedback", {})),
         markers=markers[:MAX_MARKERS],
         domains=dict(find_domains(markers)),
     )
+
+
+def _score(rate: Rate, tools: Sequence[ToolProfile]) -> float | None:
+    if not rate.calls:
+        return None
+    repair = sum(one.repaired for one in tools) / rate.errors if rate.errors else 1.0
+    repeats = sum(one.repeats for one in tools) / rate.calls
+    return score_proficiency(1.0 - rate.high, repair, repeats)
+
+
+def _prefer(tools: Iterable[ToolProfile]) -> tuple[str, ...]:
+    worked = [one for one in tools if one.rate.calls > one.rate.errors]
+    worked.sort(key=lambda one: (-one.rate.calls, one.tool))
+    return tuple(one.tool for one in worked[:MAX_PREFERRED])
 
 
 def _bucket(groups: Mapping[int, Sums], edges: Sequence[int]) -> list[tuple[str, Sums]]:
@@ -252,55 +240,6 @@ def _gain(sums: Sequence[float]) -> Gain | None:
     )
 
 
-def _tools(summary: Summary) -> tuple[ToolProfile, ...]:
-    """Tools that count, the costliest first."""
-    made = [
-        _tool(summary, tool, dict(zip(TOOL_COLUMNS, row, strict=True)))
-        for tool, row in summary.tools.items()
-        if row[0] > row[-1]
-    ]
-    return tuple(sorted(made, key=lambda one: (-one.waste, -one.calls, one.tool)))
-
-
-def _tool(summary: Summary, tool: str, row: Mapping[str, int]) -> ToolProfile:
-    case = summary.evidence.get(tool)
-    return ToolProfile(
-        tool=tool,
-        calls=row["calls"],
-        rate=rate_of(summary.clusters.get("tool", {}).get(tool, zero())),
-        classes=_sorted(summary.classes.get(tool, {})),
-        masked=row["masked"],
-        repaired=row["repaired"],
-        works_again=row["again"] / row["worked"] if row["worked"] else None,
-        detours=row["detours"],
-        usual_detours=row["repairs"] * row["between"] / row["again"] if row["again"] else 0.0,
-        repeats=row["repeats"],
-        unanswered=row["unanswered"],
-        rejected=row["rejected"],
-        evidence=(str(case[1]), int(case[2])) if case else None,
-    )
-
-
-def _total_classes(summary: Summary) -> dict[str, int]:
-    total: dict[str, int] = {}
-    for classes in summary.classes.values():
-        for name, number in classes.items():
-            total[name] = total.get(name, 0) + number
-    return total
-
-
-def _recoveries(summary: Summary) -> tuple[RecoveryCount, ...]:
-    made = []
-    for key, (number, calls) in summary.recoveries.items():
-        tool, error_class, how, by = orjson.loads(key)
-        made.append(
-            RecoveryCount(tool=tool, error_class=error_class, how=how, by=by, count=number,
-                          mean_calls=calls / number)
-        )  # fmt: skip
-    made.sort(key=lambda one: (-one.count, one.tool, one.error_class, one.how, one.by))
-    return tuple(made[:MAX_RECOVERIES])
-
-
 def _markers(summary: Summary) -> tuple[Marker, ...]:
     """Most used first; of equals, the one in more sessions."""
     ranked = sorted(summary.markers.items(), key=lambda item: (-item[1][0], -item[1][1], item[0]))
@@ -308,7 +247,3 @@ def _markers(summary: Summary) -> tuple[Marker, ...]:
         Marker(MarkerKind(kind), value, numbers[0])
         for (kind, _, value), numbers in ((key.partition("\t"), n) for key, n in ranked)
     )
-
-
-def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 
-from warmstart.profile.corpus import CorpusProfile, Group, ToolProfile
+from warmstart.profile.corpus import CorpusProfile
 from warmstart.profile.learning import LearningVerdict
 from warmstart.profile.page_parts import FOOTER, About, count, mark_rate, percent, shorten
 from warmstart.profile.page_session import build_session_page
 from warmstart.profile.scores import Trend
-from warmstart.profile.sums import Rate
+from warmstart.profile.sums import Group, Rate
+from warmstart.profile.tool_profiles import ToolProfile
 from warmstart.report.page import (
     Html,
     build_page,
@@ -109,7 +110,11 @@ def _corpus_cards(profile: CorpusProfile) -> Iterable[tuple[str, str, str]]:
         yield share, "of failures repaired", "the same tool worked again within 10 calls"
         waste = sum(tool.waste for tool in profile.tools)
         part = percent(waste / rate.calls)
-        yield f"{waste:,}", "calls lost to failures", f"failed calls and detours, {part} of all"
+        yield (
+            f"{waste:,}",
+            "calls lost to failures",
+            f"failed calls and what repairs took, {part} of all",
+        )
         yield (
             f"{rate.n_eff:,.0f}",
             "effective calls",
@@ -197,7 +202,7 @@ def _plots_section(profile: CorpusProfile) -> Html:
 def _tools_section(profile: CorpusProfile, ids: Mapping[str, str]) -> Html:
     tools = [tool for tool in profile.tools if tool.rate.calls][:MAX_TOOLS]
     names = ("tool", "mostly", "evidence", "waste", "calls", "errors", "error rate", "95 % CI",
-             "repaired", "masked", "repeats")  # fmt: skip
+             "repaired", "works again", "masked", "repeats")  # fmt: skip
     more = len(profile.tools) - len(tools)
     return section(
         "Which tools would it pay to fix?",
@@ -206,6 +211,8 @@ def _tools_section(profile: CorpusProfile, ids: Mapping[str, str]) -> Html:
         note(
             "Calls: those judged ok or failed."
             " Evidence: the session with most failures of the tool and the position of the first."
+            " Repaired: failures after which the tool worked within 10 calls; works again: the same"
+            " after calls that worked, which is what repairs are to be held against."
             " Masked: the command hides its own exit code, so its success is not certain."
             " Repeats: identical to an earlier call of the session."
             + (f" Not shown: {count(more, 'more tool')}." if more > 0 else "")
@@ -222,8 +229,9 @@ def _tools_figure(tools: Sequence[ToolProfile]) -> Html:
     if not marks:
         return note(f"No plot: no tool has {MIN_PLOT_CALLS} judged calls.")
     caption = (
-        "Error rate per tool with 95 % intervals, sorted by calls lost: failed calls plus the"
-        " calls made between a failure and its repair."
+        "Error rate per tool with 95 % intervals, sorted by calls lost: failed calls, plus the"
+        " calls made between a failure and its repair beyond those that lie between two calls of"
+        " the tool that work."
     )
     if len(marks) < len(tools):
         caption += f" Tools with fewer than {MIN_PLOT_CALLS} judged calls are only in the table."
@@ -239,7 +247,8 @@ def _tool_row(tool: ToolProfile, ids: Mapping[str, str]) -> tuple[str, ...]:
     )
     return (
         tool.tool, classes or "-", case, f"{tool.waste:,}", *_cells(tool.rate)[1:],
-        percent(tool.repair_rate), f"{tool.masked:,}", f"{tool.repeats:,}",
+        percent(tool.repair_rate), percent(tool.works_again), f"{tool.masked:,}",
+        f"{tool.repeats:,}",
     )  # fmt: skip
 
 
@@ -267,15 +276,21 @@ def _groups_section(profile: CorpusProfile) -> Html:
         if len(groups) > 1:
             parts.append(_group_table(title, groups))
     if profile.openings:
-        parts.append(_group_table("first 30 turns were", profile.openings))
-        parts.append(
-            note(
-                "The last table is the error rate of what follows the first 30 turns, an"
-                " association: sessions differ in more than how they begin."
-            )
-        )
+        parts += _opening_tables(profile)
     parts = [*_weeks_figure(profile.by_week), *parts]
     return section("Who, what and when", *parts) if parts else Html("")
+
+
+def _opening_tables(profile: CorpusProfile) -> list[Html]:
+    tables = [_group_table("first 30 turns were", profile.openings)]
+    for one in profile.opening_shares:
+        title = f"{one.kind} in the first 30 turns ({percent(one.share)} of their calls)"
+        tables.append(_group_table(title, one.bands))
+    words = (
+        "These tables are the error rate of what follows the first 30 turns, an association:"
+        " sessions differ in more than how they begin."
+    )
+    return [*tables, note(words)]
 
 
 def _weeks_figure(groups: Sequence[Group]) -> list[Html]:

@@ -8,13 +8,14 @@ totals, so all guards cost little more than one. A test holds that the result is
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, compress
 from operator import mul
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
+from warmstart.profile.strata import Stratum
 from warmstart.stats.paired import sign_flip
 from warmstart.stats.special import normal_cdf, t_quantile
 
@@ -24,8 +25,6 @@ __all__ = [
     "VARIANTS",
     "Trend",
     "finish_trend",
-    "group_failures",
-    "mask_calls",
     "score_session",
 ]
 
@@ -36,7 +35,6 @@ VARIANTS = ("guard 0", MAIN, LONG_GUARD, NO_RETRIES)
 SIZE = 8
 TINY = 1e-9
 """Information below this is rounding."""
-_Tool = TypeVar("_Tool", bound=Hashable)
 Score = list[float]
 """U, V, calls and errors; all zero where the session says nothing."""
 
@@ -81,46 +79,15 @@ class Trend:
         return max(self.p, self.p_sign_flip or 0.0) < 0.05
 
 
-def group_failures(tools: Sequence[_Tool], failed: Iterable[int]) -> dict[_Tool, list[int]]:
-    """The failed calls of one session by their tool."""
-    groups: dict[_Tool, list[int]] = {}
-    for index in failed:
-        groups.setdefault(tools[index], []).append(index)
-    return groups
-
-
-def score_session(
-    tools: Sequence[Hashable], failures: Mapping[Any, Sequence[int]]
-) -> dict[str, Score]:
-    """The scores of one session under every variant; call it only where something failed."""
-    tables = _make_tables(max(len(tools).bit_length(), 10))
+def score_session(calls: int, strata: Iterable[Stratum]) -> dict[str, Score]:
+    """The scores of one session under every variant, from its tools that failed."""
+    tables = _make_tables(max(calls.bit_length(), 10))
     scores: dict[str, Score] = {name: [0.0, 0.0, 0, 0] for name in VARIANTS}
-    for tool, errors in failures.items():
-        mask = mask_calls(tools, tool)
-        size = mask.count(1)
-        if len(errors) < size:
-            ranks = _rank(mask, errors)
+    for _, failed, mask, size, ranks in strata:
+        if len(failed) < size:
             _score_stratum(mask, ranks, scores, tables)
             _score_first_attempts(size, ranks, scores[NO_RETRIES], tables)
     return scores
-
-
-def mask_calls(tools: Sequence[Hashable], tool: Hashable) -> bytes:
-    """1 for each call of one tool, 0 for the others; in one step where tools are bytes."""
-    if isinstance(tools, bytes) and isinstance(tool, int):
-        return tools.translate(b"\1".rjust(tool + 1, b"\0").ljust(256, b"\0"))
-    return bytes([other == tool for other in tools])
-
-
-def _rank(mask: bytes, places: Sequence[int]) -> list[int]:
-    """How many calls of the mask stand before each place."""
-    ranks = []
-    rank = before = 0
-    for place in places:
-        rank += mask.count(1, before, place)
-        ranks.append(rank)
-        before = place
-    return ranks
 
 
 class _Tables(NamedTuple):

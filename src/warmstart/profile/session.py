@@ -17,6 +17,7 @@ from warmstart.facts.derive import derive_facts
 from warmstart.model import Message, Session, Status, Tokens
 from warmstart.model.facts import CallFact, Marker, SessionFacts
 from warmstart.profile.messages import session_from_messages
+from warmstart.profile.proficiency import score_proficiency
 from warmstart.profile.rules import DEFAULT_RULES, Rules
 from warmstart.profile.scan import Scan, find_recoveries, scan_calls
 from warmstart.profile.styles import (
@@ -31,7 +32,6 @@ from warmstart.profile.tool_types import TaskType, classify_session, classify_to
 from warmstart.stats.proportion import wilson
 
 __all__ = [
-    "PROFICIENCY_FORMULA",
     "Repair",
     "Repeat",
     "SessionProfile",
@@ -41,12 +41,6 @@ __all__ = [
     "profile_whole_session",
 ]
 
-PROFICIENCY_FORMULA = "0.60 x S + 0.25 x R + 0.15 x (1 - D)"
-PROFICIENCY_TERMS = (
-    "S: lower 95 % bound (Wilson) of the share of judged calls that worked; "
-    "R: share of failures repaired within the next 10 calls, 1 without failures; "
-    "D: share of calls identical to an earlier one"
-)
 MAX_PREFERRED = 5
 
 
@@ -319,7 +313,7 @@ def _score(scan: Scan, repaired: int, repeated: int) -> float | None:
         return None
     surely_ok = 1.0 - wilson(errors, calls).high
     repair = repaired / errors if errors else 1.0
-    return 0.60 * surely_ok + 0.25 * repair + 0.15 * (1.0 - repeated / calls)
+    return score_proficiency(surely_ok, repair, repeated / calls)
 
 
 def _outcomes(scan: Scan) -> str:

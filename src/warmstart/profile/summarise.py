@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import compress, count
-from operator import ne, sub
+from operator import ne
 
 import orjson
 
@@ -19,17 +19,13 @@ from warmstart.facts.details import PackedMarkers
 from warmstart.facts.verdicts import CLASSES
 from warmstart.model.facts import SessionFacts, Voice
 from warmstart.model.outcome import Status
+from warmstart.profile import openings
 from warmstart.profile.groups import LANDMARKS, POSITION_EDGES, Keys, SessionGroups, make_keys
+from warmstart.profile.openings import OPENING_TURNS, list_bands
 from warmstart.profile.rules import DEFAULT_RULES, Rules
-from warmstart.profile.scan import REPAIR_WINDOW, Scan, find_recoveries, scan_calls
-from warmstart.profile.scores import (
-    MAIN,
-    TINY,
-    add_scores,
-    group_failures,
-    mask_calls,
-    score_session,
-)
+from warmstart.profile.scan import Scan, find_recoveries, scan_calls
+from warmstart.profile.scores import MAIN, TINY, add_scores, score_session
+from warmstart.profile.strata import Rhythm, measure_rhythm, split_strata
 from warmstart.profile.styles import find_feedback, find_style
 from warmstart.profile.summary import (
     TOOL_COLUMNS,
@@ -49,11 +45,9 @@ from warmstart.profile.sums import (
 )
 from warmstart.profile.tool_types import classify_session, classify_tool
 
-__all__ = ["LANDMARKS", "OPENING_TURNS", "POSITION_EDGES", "summarise"]
+__all__ = ["LANDMARKS", "POSITION_EDGES", "summarise"]
 
 DAY_SECONDS = 86_400
-OPENING_TURNS = 30
-"""Turns of the agent (messages with calls) whose kind of work is set against what follows."""
 MAX_SESSION_MARKERS = 10
 """Of one session; the most used ones."""
 TOTALS = (
@@ -61,8 +55,11 @@ TOTALS = (
     "compactions", "seconds", "cost_usd", "input", "output", "cache_read", "cache_write",
 )  # fmt: skip
 COLUMN = {name: place for place, name in enumerate(TOOL_COLUMNS)}
-ASKED, MASKED, REPAIRED, REPAIRS, DETOURS, WORKED, AGAIN, BETWEEN, REPEATS = range(9)
-TRIVIAL = COLUMN["trivial"]
+ASKED, MASKED, REPAIRED, REPAIRS, DETOURS, REPEATS, TRIVIAL = (
+    COLUMN[name]
+    for name in ("calls", "masked", "repaired", "repairs", "detours", "repeats", "trivial")
+)
+RHYTHM = [COLUMN[name] for name in Rhythm._fields]
 STATUSES = tuple(map(str, Status))
 
 
@@ -78,8 +75,8 @@ class _Builder:
     """A summary in the making, and what is collected and remembered on the way."""
 
     __slots__ = (
-        "_groups", "_known", "_rules", "_summary", "_task_types", "_tool_calls", "_totals",
-        "_types", "_voices",
+        "_groups", "_known", "_opening_calls", "_rules", "_summary", "_task_types", "_tool_calls",
+        "_totals", "_types", "_voices",
     )  # fmt: skip
 
     def __init__(self, rules: Rules) -> None:
@@ -94,6 +91,8 @@ class _Builder:
         self._task_types: list[str | None] = []
         self._tool_calls: list[tuple[str, int]] = []
         """Of each session, its tools and their judged calls."""
+        self._opening_calls: Counter[str] = Counter()
+        """Of the first turns, by kind of work."""
 
     def add(self, facts: SessionFacts) -> None:
         """Add one session."""
@@ -125,9 +124,14 @@ class _Builder:
         self._label("feedback", map(find_feedback, self._voices))
         if self._voices:
             summary.voice = list(map(sum, zip(*self._voices, strict=True)))
+        types: Counter[str] = Counter()
         for (tool, calls), times in Counter(self._tool_calls).items():
             add_clusters(self._sums("tool", tool), calls, times)
             self._column(tool)[ASKED] += times * calls
+            types[self._types[tool]] += times * calls
+        for name, counts in (("tool_type", types), (openings.CALLS, self._opening_calls)):
+            if counts:
+                summary.labels[name] = dict(counts)
         self._groups.add_up(summary.clusters, summary.gain)
         if self._totals:
             everything = summary.clusters.get("all", {}).get("", zero())
@@ -169,15 +173,17 @@ class _Builder:
         sames = scan.whole.column(SAME)
         if len(set(sames)) < len(sames):
             self._add_repeats(scan, compress(sames, scan.mask))
-        return self._classify(counts) if counts else None
+        if not counts:
+            return None
+        return str(classify_session(self._count_types(counts), self._rules.dominance))
 
-    def _classify(self, counts: Iterable[tuple[str, int]]) -> str:
-        """The kind of work that calls were, from how many there were of each tool."""
+    def _count_types(self, counts: Iterable[tuple[str, int]]) -> dict[str, int]:
+        """Calls by the kind of work they were, from how many there were of each tool."""
         types: dict[str, int] = {}
         for tool, calls in counts:
             kind = self._types[tool]
             types[kind] = types.get(kind, 0) + calls
-        return str(classify_session(types, self._rules.dominance))
+        return types
 
     def _add_uncounted(self, scan: Scan) -> None:
         """Calls that are in no rate: not judged, or of a tool that is left out."""
@@ -221,36 +227,34 @@ class _Builder:
         cut = _find_cut(scan.column(MESSAGE))
         if cut is None:
             return
-        opening = self._classify(_count_tools(scan.names, scan.numbers[:cut]))
-        errors = len(scan.failed) - bisect_left(scan.failed, cut)
-        add_cluster(self._sums("opening", opening), errors, len(scan.numbers) - cut)
+        types = self._count_types(_count_tools(scan.names, scan.numbers[:cut]))
+        errors, calls = len(scan.failed) - bisect_left(scan.failed, cut), len(scan.numbers) - cut
+        kind = str(classify_session(types, self._rules.dominance))
+        add_cluster(self._sums("opening", kind), errors, calls)
+        for band in list_bands(types):
+            add_cluster(self._sums(openings.CLUSTERS, band), errors, calls)
+        self._opening_calls.update(types)
 
     def _add_failures(self, facts: SessionFacts, scan: Scan) -> None:
         summary, places, numbers = self._summary, scan.places, scan.numbers
-        failures = group_failures(numbers, scan.failed)
-        scores = score_session(numbers, failures)
+        strata = split_strata(numbers, scan.failed)
+        scores = score_session(len(numbers), strata)
         add_scores(summary.trend, scores)
         if scores[MAIN][1] > TINY and summary.scores is not None:
             summary.scores = join_scores(summary.scores, [scores[MAIN][0]])
         kinds = scan.whole.column(ERROR_CLASS)
-        for number, failed in failures.items():
-            tool = scan.names[number]
+        for stratum in strata:
+            tool, failed = scan.names[stratum.tool], stratum.failed
             classes = summary.classes.setdefault(tool, {})
             for index in failed:
                 name = CLASSES[kinds[places[index]]] or "other"
                 classes[name] = classes.get(name, 0) + 1
-            add_errors(self._sums("tool", tool), len(failed), numbers.count(number))
+            add_errors(self._sums("tool", tool), len(failed), stratum.size)
             keep_worst(summary.evidence, tool, [len(failed), facts.id, places[failed[0]]])
-            self._add_rhythm(self._column(tool), _mask_working(numbers, number, failed))
+            columns = self._column(tool)
+            for column, number in zip(RHYTHM, measure_rhythm(stratum), strict=True):
+                columns[column] += number
         self._add_recoveries(scan)
-
-    def _add_rhythm(self, columns: list[int], working: bytes) -> None:
-        """How soon a tool works again after it worked: what its repairs are to be held against."""
-        places = list(compress(count(), working))
-        gaps = [gap for gap in map(sub, places[1:], places) if gap <= REPAIR_WINDOW]
-        columns[WORKED] += len(places)
-        columns[AGAIN] += len(gaps)
-        columns[BETWEEN] += sum(gaps) - len(gaps)
 
     def _add_recoveries(self, scan: Scan) -> None:
         recoveries = self._summary.recoveries
@@ -276,14 +280,6 @@ def _count_tools(names: Sequence[str], numbers: Sequence[int]) -> list[tuple[str
     """The tools of some calls, given by their numbers, and how many calls each had."""
     pairs = enumerate(names)
     return [(tool, calls) for number, tool in pairs if (calls := numbers.count(number))]
-
-
-def _mask_working(numbers: Sequence[int], number: int, failed: Iterable[int]) -> bytes:
-    """1 for each call of a tool that worked."""
-    mask = bytearray(mask_calls(numbers, number))
-    for place in failed:
-        mask[place] = 0
-    return bytes(mask)
 
 
 def _find_cut(messages: Iterable[int]) -> int | None:

@@ -54,7 +54,7 @@ class Summary:
     """U of each informative session; None once there were too many."""
     voice: list[int] = field(default_factory=lambda: [0] * 8)
     labels: dict[str, dict[str, int]] = field(default_factory=dict)
-    """Sessions by task type, request style and feedback style."""
+    """Sessions by task type, request style and feedback style; calls by the type of their tool."""
     markers: dict[str, list[int]] = field(default_factory=dict)
     """``kind, value`` joined by a tab: uses and sessions."""
     evidence: dict[str, list[Any]] = field(default_factory=dict)
@@ -62,11 +62,12 @@ class Summary:
 
 
 TOOL_COLUMNS = (
-    "calls", "masked", "repaired", "repairs", "detours", "worked", "again", "between", "repeats",
-    "rejected", "cancelled", "unanswered", "unknown", "trivial",
+    "calls", "masked", "repaired", "repairs", "detours", "worked", "again", "pairs", "between",
+    "repeats", "rejected", "cancelled", "unanswered", "unknown", "trivial",
 )  # fmt: skip
-"""``worked`` to ``between``: in sessions where the tool failed, its calls that worked, how many of
-them it followed up with another as soon as a repair must come, and the calls in between."""
+"""``worked`` to ``between`` are of sessions where the tool failed: its calls that worked, how many
+of them were followed by another as soon as a repair must come, how many of those with no failure
+of the tool in between, and the calls between the latter."""
 
 
 def merge(one: Summary, two: Summary) -> Summary:

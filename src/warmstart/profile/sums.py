@@ -16,6 +16,7 @@ from warmstart.stats.special import normal_quantile, t_cdf, t_quantile
 
 __all__ = [
     "Contrast",
+    "Group",
     "Rate",
     "Sums",
     "add_cluster",
@@ -50,6 +51,14 @@ class Rate:
     icc: float | None
     deff: float
     n_eff: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """The error rate of some of the sessions, or of some of their calls."""
+
+    label: str
+    rate: Rate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

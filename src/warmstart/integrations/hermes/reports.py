@@ -15,7 +15,8 @@ from warmstart.integrations.hermes.printing import (
 from warmstart.library import Listed, Saved
 from warmstart.profile.compaction import CompactionReport
 from warmstart.profile.comparison import Comparison
-from warmstart.profile.session import PROFICIENCY_FORMULA, SessionProfile
+from warmstart.profile.proficiency import PROFICIENCY_FORMULA
+from warmstart.profile.session import SessionProfile
 from warmstart.stats.proportion import wilson
 from warmstart.workspace.mining import Mined
 
