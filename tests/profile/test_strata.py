@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,10 +16,10 @@ CALLS = st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), max_size=40)
 def count_slowly(tool: str, calls: list[tuple[str, bool]]) -> Rhythm:
     own = [(place, failed) for place, (name, failed) in enumerate(calls) if name == tool]
     working = [place for place, failed in own if not failed]
-    again = sum(b - a <= REPAIR_WINDOW for a, b in zip(working, working[1:], strict=False))
+    again = sum(b - a <= REPAIR_WINDOW for a, b in pairwise(working))
     pairs = [
         b - a - 1
-        for (a, bad), (b, worse) in zip(own, own[1:], strict=False)
+        for (a, bad), (b, worse) in pairwise(own)
         if not bad and not worse and b - a <= REPAIR_WINDOW
     ]
     return Rhythm(len(working), again, len(pairs), sum(pairs))

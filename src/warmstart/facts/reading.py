@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
+from pathlib import Path
 from typing import NamedTuple
 
 import orjson
@@ -54,6 +56,34 @@ def list_ids(connection: sqlite3.Connection, place: int) -> list[tuple[int, int,
 def list_numbers(connection: sqlite3.Connection, place: int) -> list[tuple[int, str]]:
     """Number and root of every session: found in half the time, because no row is looked at."""
     return connection.execute(f"SELECT s.id, u.root {_JOINED}", (place,)).fetchall()
+
+
+def find_doubles(
+    connection: sqlite3.Connection, place: int, readers: Iterable[str]
+) -> list[tuple[int, Path]]:
+    """Sessions of databases that another database holds too, at least as far: number and file.
+
+    A copy of a database, made to keep or to move it, has sessions with the same ids that began at
+    the same moment; those that only share an id are others.
+    """
+    names = sorted(readers)
+    marks = ", ".join("?" * len(names))
+    units = f"SELECT id, path, position FROM units WHERE place = ? AND reader IN ({marks})"
+    found = connection.execute(f"SELECT count(DISTINCT path) FROM ({units})", (place, *names))
+    if found.fetchone()[0] < 2:
+        return []
+    rows = connection.execute(
+        f"""SELECT s.id, s.name, s.started_at, u.path FROM ({units}) u JOIN sessions s
+            ON s.unit = u.id WHERE s.started_at IS NOT NULL
+            ORDER BY s.messages DESC, u.position, s.id""",
+        (place, *names),
+    )
+    seen: dict[tuple[str, float], bytes] = {}
+    return [
+        (number, Path(os.fsdecode(path)))
+        for number, name, started_at, path in rows
+        if seen.setdefault((name, started_at), path) != path
+    ]
 
 
 def count_sessions(connection: sqlite3.Connection, place: int) -> int:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from warmstart.errors import SourceError
 from warmstart.facts.derive import derive_facts
-from warmstart.facts.hermes_refresh import refresh_database
+from warmstart.facts.hermes_refresh import READERS, refresh_database
 from warmstart.facts.index import (
     FILE,
     IndexUnavailableError,
@@ -28,6 +28,7 @@ from warmstart.facts.lanes import Unusual
 from warmstart.facts.packing import SessionRow, row_of, unpack_facts
 from warmstart.facts.reading import (
     count_sessions,
+    find_doubles,
     list_ids,
     list_numbers,
     list_rows,
@@ -172,19 +173,21 @@ class View:
     roots: frozenset[str]
     is_default: bool
     """The stores of this machine, whose sessions our own stores may repeat."""
+    doubles: frozenset[int] = frozenset()
+    """Sessions of a database that a copy of it holds too."""
 
     def select(self, selection: Selection) -> list[tuple[int, int]]:
         """Number and revision of the sessions selected."""
         if not selection.has_filters and not self._has_copies():
             found = list_ids(self.connection, self.place)
-            return [(number, revision) for number, revision, root in found if root in self.roots]
+            return [(n, revision) for n, revision, root in found if self._holds(n, root)]
         return [pair for pair, _ in self._matching(selection)]
 
     def list_numbers(self, selection: Selection) -> list[int]:
         """The same without the revisions."""
         if not selection.has_filters and not self._has_copies():
             found = list_numbers(self.connection, self.place)
-            return [number for number, root in found if root in self.roots]
+            return [number for number, root in found if self._holds(number, root)]
         return [number for (number, _), _ in self._matching(selection)]
 
     def rows(self, selection: Selection) -> Iterator[SessionRow]:
@@ -196,7 +199,7 @@ class View:
         may_repeat = self._has_copies()
         takes_all = not selection.has_filters
         for number, revision, reader, root, row in list_rows(self.connection, self.place):
-            if root not in self.roots:
+            if not self._holds(number, root):
                 continue
             if may_repeat:
                 is_copy = not live.isdisjoint((row.id, row.native_id))
@@ -205,6 +208,9 @@ class View:
                 live.add(row.id)
             if takes_all or _is_selected(selection, row):
                 yield (number, revision), row
+
+    def _holds(self, number: int, root: str) -> bool:
+        return root in self.roots and number not in self.doubles
 
     def _has_copies(self) -> bool:
         if not self.is_default:
@@ -241,7 +247,12 @@ def open_view(
             connection = stack.enter_context(open_index(path))
             place, roots = _refresh(connection, workspace, selection, log, on_progress)
             tell_place_skips(connection, place, roots, log)
-            view = View(connection, path, place, frozenset(roots), not selection.paths)
+            doubles = dict(find_doubles(connection, place, READERS))
+            for copy in doubles.values():
+                log.skip("copy of a session that another database holds", copy)
+            view = View(
+                connection, path, place, frozenset(roots), not selection.paths, frozenset(doubles)
+            )
         except IndexUnavailableError as error:
             # Whoever reads each time meets what was left out so far again.
             log.counts, log.examples = counts, examples
