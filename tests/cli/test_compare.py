@@ -106,3 +106,9 @@ def test_lines_skipped_in_different_files_are_all_counted(run: Run, paired: Path
 def test_what_was_skipped_is_told_even_where_nothing_matches(run: Run, paired: Path) -> None:
     result = run("compare", "model=zzz", "model=small", damage(paired))
     assert "skipped 1:" in result.stderr
+
+
+def test_an_empty_side_is_refused(run: Run, paired: Path) -> None:
+    result = run("compare", "", "model=acme-large", paired)
+    assert result.exit_code == 2
+    assert "empty" in result.stderr

@@ -83,6 +83,8 @@ def parse_side(text: str, within: Selection) -> Selection | str:
     Raises:
         UsageError: a filter has an unknown name or a value that cannot be right.
     """
+    if not text.strip():
+        raise UsageError("a side to compare is empty", hint="warmstart compare --help")
     if "=" in text:
         fields: dict[str, Any] = {}
         for part in text.split(","):

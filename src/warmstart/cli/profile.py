@@ -144,9 +144,9 @@ def compaction(
 ) -> None:
     """Compare the calls before each compaction with those after it.
 
-    Answers preserved, not preserved or inconclusive: a non-inferiority test on one difference per
-    conversation, against a margin you fix before looking. Sessions that were never compacted show
-    what happens at such places anyway.
+    Answers preserved (or worse, but inside the margin), not preserved or inconclusive: a
+    non-inferiority test on one difference per conversation, against a margin you fix before
+    looking. Sessions that were never compacted show what happens at such places anyway.
     """
     from warmstart.cli._profile_compaction import run_compaction  # noqa: PLC0415 - keeps light
     from warmstart.workspace import Workspace  # noqa: PLC0415 - same

@@ -116,6 +116,10 @@ def p_not_inferior(differences: Sequence[float], margin: float) -> float:
     return t_cdf(x + a * x**2 / 3.0 + a**2 * x**3 / 27.0 + a / 6.0, n - 1.0)
 
 
+def _too_few(n: int) -> str:
+    return f"{n} difference{'' if n == 1 else 's'}, {MIN_GROUPS} are needed"
+
+
 def _skewness(differences: Sequence[float], mean: float) -> float:
     n = len(differences)
     third = math.fsum((d - mean) ** 3 for d in differences) / n
@@ -128,12 +132,12 @@ def _judge(interval: Interval, margin: float, n: int) -> tuple[Preservation, str
     worse = interval.low > 0.0
     if interval.high < margin:
         if n < MIN_GROUPS:
-            return Preservation.INCONCLUSIVE, f"{n} differences, {MIN_GROUPS} are needed"
+            return Preservation.INCONCLUSIVE, _too_few(n)
         if worse:
             return Preservation.WORSE_INSIDE_MARGIN, "worse, but by less than the margin"
         return Preservation.PRESERVED, "the upper bound is below the margin"
     if worse and n >= MIN_TO_SHOW_HARM:
         return Preservation.DEGRADED, "the lower bound is above zero"
     if n < MIN_GROUPS:
-        return Preservation.INCONCLUSIVE, f"{n} differences, {MIN_GROUPS} are needed"
+        return Preservation.INCONCLUSIVE, _too_few(n)
     return Preservation.INCONCLUSIVE, "the interval holds both no change and the margin"

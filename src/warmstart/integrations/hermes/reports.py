@@ -62,10 +62,11 @@ def say_compaction(found: CompactionReport) -> Iterator[str]:
         yield "this session was never compacted"
         return
     yield found.sentence
-    yield f"  before  {say_rate(found.before)}"
-    yield f"  after   {say_rate(found.after)}"
-    low, high = say_points(found.low), say_points(found.high)
-    yield f"  mean change {say_points(found.change)} points [{low}, {high}]"
+    if found.conversations:
+        yield f"  before  {say_rate(found.before)}"
+        yield f"  after   {say_rate(found.after)}"
+        low, high = say_points(found.low), say_points(found.high)
+        yield f"  mean change {say_points(found.change)} points [{low}, {high}]"
     yield f"  {len(found.events):,} compaction(s), {found.conversations:,} could be compared"
 
 
