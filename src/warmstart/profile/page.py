@@ -202,7 +202,7 @@ def _plots_section(profile: CorpusProfile) -> Html:
 def _tools_section(profile: CorpusProfile, ids: Mapping[str, str]) -> Html:
     tools = [tool for tool in profile.tools if tool.rate.calls][:MAX_TOOLS]
     names = ("tool", "mostly", "evidence", "waste", "calls", "errors", "error rate", "95 % CI",
-             "repaired", "works again", "masked", "repeats")  # fmt: skip
+             "repaired (usual)", "masked", "repeats")  # fmt: skip
     more = len(profile.tools) - len(tools)
     return section(
         "Which tools would it pay to fix?",
@@ -211,8 +211,8 @@ def _tools_section(profile: CorpusProfile, ids: Mapping[str, str]) -> Html:
         note(
             "Calls: those judged ok or failed."
             " Evidence: the session with most failures of the tool and the position of the first."
-            " Repaired: failures after which the tool worked within 10 calls; works again: the same"
-            " after calls that worked, which is what repairs are to be held against."
+            " Repaired: failures after which the tool worked within 10 calls, and in brackets how"
+            " often it does so after calls that worked, which repairs are to be held against."
             " Masked: the command hides its own exit code, so its success is not certain."
             " Repeats: identical to an earlier call of the session."
             + (f" Not shown: {count(more, 'more tool')}." if more > 0 else "")
@@ -247,9 +247,13 @@ def _tool_row(tool: ToolProfile, ids: Mapping[str, str]) -> tuple[str, ...]:
     )
     return (
         tool.tool, classes or "-", case, f"{tool.waste:,}", *_cells(tool.rate)[1:],
-        percent(tool.repair_rate), percent(tool.works_again), f"{tool.masked:,}",
-        f"{tool.repeats:,}",
+        _repairs_cell(tool), f"{tool.masked:,}", f"{tool.repeats:,}",
     )  # fmt: skip
+
+
+def _repairs_cell(tool: ToolProfile) -> str:
+    repaired = percent(tool.repair_rate)
+    return repaired if tool.works_again is None else f"{repaired} ({percent(tool.works_again)})"
 
 
 def _repairs_section(profile: CorpusProfile) -> Html:

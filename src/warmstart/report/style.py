@@ -39,7 +39,7 @@ table{border-collapse:collapse;font-size:13.5px;min-width:50%}
 th,td{padding:5px 12px 5px 0;text-align:left;border-bottom:1px solid var(--grid);
 vertical-align:top;overflow-wrap:break-word}
 th{color:var(--soft);font-weight:600;border-bottom-color:var(--line)}
-td:not(.num){max-width:340px}td:not(.num):not(:first-child){overflow-wrap:anywhere;min-width:124px}
+td:not(.num){max-width:340px;overflow-wrap:anywhere;min-width:124px}
 .num{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 summary{cursor:pointer;font-weight:550;margin:10px 0 4px}
 footer{border-top:1px solid var(--line);margin-top:44px;padding-top:12px}
@@ -64,5 +64,5 @@ margin-right:6px;vertical-align:middle}
 @media print{body{background:#fff}main{max-width:none;padding:0}
 .card,figure,.callout,tr,.columns>div{break-inside:avoid}h2,section>p:not(.note){break-after:avoid}
 .scroll{overflow:visible}table{font-size:10.5px}th,td{padding:3px 7px 3px 0}
-td,td:not(.num):not(:first-child){overflow-wrap:anywhere;min-width:92px}td.num{min-width:0}}
+td,td:not(.num){overflow-wrap:anywhere;min-width:92px}td.num{min-width:0}}
 """
