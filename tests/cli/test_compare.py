@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from support.planting import Planter
 from support.sessions import make_session, write_export
 from warmstart.model import Message, Request, Role, Session
 from warmstart.model import Result as ToolResult
@@ -15,11 +16,11 @@ from warmstart.model import Result as ToolResult
 Run = Callable[..., Any]
 
 
-def session(native_id: str, outcomes: str, **fields: object) -> Session:
+def session(native_id: str, outcomes: str, tool: str = "terminal", **fields: object) -> Session:
     """A call per letter, x for one that failed."""
     messages = [Message(role=Role.USER, text="Fix the checkout, please.")]
     for index, letter in enumerate(outcomes):
-        request = Request(tool="terminal", id=f"c{index}", arguments={"command": f"step {index}"})
+        request = Request(tool=tool, id=f"c{index}", arguments={"command": f"step {index}"})
         messages.append(Message(role=Role.ASSISTANT, requests=(request,)))
         result = ToolResult(text="done", call_id=f"c{index}", is_error=letter == "x")
         messages.append(Message(role=Role.TOOL, results=(result,)))
@@ -112,3 +113,15 @@ def test_an_empty_side_is_refused(run: Run, paired: Path) -> None:
     result = run("compare", "", "model=acme-large", paired)
     assert result.exit_code == 2
     assert "empty" in result.stderr
+
+
+def test_no_secret_in_a_name_is_shown(run: Run, tmp_path: Path) -> None:
+    secret = Planter(7).self_telling("here", "github_pat")
+    tool = f"get {secret}"
+    made = [session(name, "x..", tool, model=name) for name in ("one", "two")]
+    path = write_export(tmp_path / "s.jsonl", *made)
+    for options in ((), ("--json",)):
+        result = run("compare", "model=one", "model=two", path, *options)
+        assert result.exit_code == 0
+        assert secret not in result.stdout
+        assert "get " in result.stdout

@@ -76,7 +76,7 @@ def test_an_arm_without_errors_gets_an_upper_bound() -> None:
     detail = analyse(rows, QUESTION).comparisons[0].primary.errors
     assert detail is not None
     assert detail.upper_when_zero[0] is None
-    assert detail.upper_when_zero[1] == pytest.approx(3 * 1.9 / 80)
+    assert detail.upper_when_zero[1] == pytest.approx(1 - 0.05 ** (1.9 / 80))
 
 
 def test_one_trial_of_success_uses_bonett_price_and_mcnemar() -> None:

@@ -80,6 +80,18 @@ def test_places_long_not_asked_for_are_forgotten(tmp_path: Path) -> None:
     assert "" in names
 
 
+def test_a_place_that_is_asked_for_again_is_not_the_one_forgotten(tmp_path: Path) -> None:
+    with open_index(tmp_path / "facts.db") as connection:
+        for number in range(MAX_PLACES):
+            ensure_place(connection, f"place {number}")
+        connection.execute("UPDATE places SET used = used - 100000")
+        ensure_place(connection, "place 0")
+        ensure_place(connection, "another")
+        names = {row[0] for row in connection.execute("SELECT name FROM places")}
+    assert "place 0" in names
+    assert len(names) == MAX_PLACES
+
+
 def test_shares_are_consecutive_and_of_like_weight() -> None:
     shares = split_evenly([5, 1, 1, 1, 1, 1], lambda item: item)
     assert shares == [[5], [1, 1, 1, 1, 1]]

@@ -188,3 +188,12 @@ def test_two_tests_that_disagree_cannot_tell() -> None:
     found = between(one, two)
     assert found.difference.decided
     assert "the t interval and the sign-flip test (p = 0.062) disagree" in found.reasons
+
+
+def test_sessions_of_two_runs_may_have_the_same_ids() -> None:
+    one, two = sessions(40, 0.2, "a", tasks=True), sessions(40, 0.05, "a", 2, tasks=True)
+    first = [replace(facts, path=f"/first/{facts.id}") for facts in one]
+    second = [replace(facts, path=f"/second/{facts.id}") for facts in two]
+    found = between(first, second)
+    assert (found.overlap, found.verdict) == (0, "B is more reliable")
+    assert between(first, first).overlap == 40

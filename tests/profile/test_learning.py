@@ -93,6 +93,17 @@ def test_a_rise_that_the_last_calls_alone_show_is_not_called_worsening() -> None
     assert "given up after errors" in found.sentence
 
 
+def test_long_sessions_that_fail_more_from_the_start_are_said_to() -> None:
+    """Hard tasks take long and fail often, from the first call to the last."""
+    easy = [make_facts("." * 18 + "x....", id=f"easy:{number}") for number in range(60)]
+    hard = [make_facts("x...." * (8 + number % 9), id=f"hard:{number}") for number in range(60)]
+    found = learning([*easy, *hard])
+    assert found.selection is not None
+    assert found.selection.is_reversed
+    assert "failed more from the start" in found.sentence
+    assert "not shown to differ" not in found.sentence
+
+
 def test_interval_and_test_tell_the_same_story() -> None:
     for seed in range(20):
         main = learning(no_learning(25, seed)).main

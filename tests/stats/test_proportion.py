@@ -64,10 +64,21 @@ def test_calls_are_worth_what_a_cluster_robust_regression_says() -> None:
     assert tuple(estimate.interval) == pytest.approx(limits, rel=1e-9)
 
 
+def test_few_errors_do_not_prove_that_errors_come_alone() -> None:
+    def high(errors: int) -> float:
+        clusters = [(float(number < errors), 40.0) for number in range(50)]
+        found = clustered_rate(clusters)
+        return found.interval.high if errors else upper_bound_when_zero(found.n_eff)
+
+    bounds = [high(errors) for errors in range(20)]
+    assert bounds == sorted(bounds)
+
+
 def test_clusters_more_alike_than_chance_make_calls_worth_no_more() -> None:
-    alike = clustered_rate([(2, 40), (2, 40), (3, 60), (2, 41)])
-    assert alike.deff < 0.1
-    assert alike.n_eff == alike.calls
+    alike = clustered_rate([(20, 400), (20, 400), (30, 600), (20, 410)])
+    assert alike.icc is not None
+    assert alike.icc < 0.0
+    assert (alike.deff, alike.n_eff) == (1.0, alike.calls)
     even = clustered_difference([(2, 40)] * 3 + [(3, 61)], [(8, 40)] * 3 + [(12, 61)])
     simple = math.sqrt(sum(r * (1 - r) / 181 for r in (9 / 181, 36 / 181)))
     assert even.interval.high - even.estimate >= 1.96 * simple

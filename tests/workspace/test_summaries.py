@@ -14,12 +14,20 @@ import pytest
 
 from support.hermes_db import add_session, answers, asks, make_database, user
 from warmstart.facts import reading
+from warmstart.facts.index import move_aside
 from warmstart.facts.pool import can_fork
+from warmstart.facts.reading import split_chunks
 from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog
 from warmstart.workspace import Workspace
-from warmstart.workspace.facts import index_path, refresh_facts
-from warmstart.workspace.summaries import Making, read_summaries, read_summary
+from warmstart.workspace.facts import index_path, open_view, refresh_facts
+from warmstart.workspace.summaries import (
+    Making,
+    _Chunk,
+    _summarise_chunks,
+    read_summaries,
+    read_summary,
+)
 
 OK = '{"output": "a", "exit_code": 0, "error": null}'
 TURN = [user("go"), asks(("c1", "terminal", {"command": "ls"})), answers("c1", OK)]
@@ -187,3 +195,22 @@ def test_the_summary_of_a_chunk_that_changed_meanwhile_is_not_kept(
     parts = read_parts(workspace, database, summarise)
     assert sum(map(int, parts)) == 3
     assert count_kept(workspace) == len(parts) - 1
+
+
+def test_an_index_moved_aside_meanwhile_is_read_to_its_end(
+    workspace: Workspace, large: Path, tmp_path: Path
+) -> None:
+    """Another version of the program, or a rebuild, puts a file of its own in the place."""
+    selection = Selection(paths=(str(large),))
+    with open_view(workspace, selection, ReadLog()) as view:
+        assert view is not None
+        move_aside(index_path(workspace))
+        other = make_database(tmp_path / "other.db", {"other": TURN})
+        refresh_facts(workspace, Selection(paths=(str(other),)), ReadLog())
+        chunks = [
+            _Chunk(number, some, b"")
+            for number, some in split_chunks(view.select(selection)).items()
+        ]
+        made = list(_summarise_chunks(view, chunks, name_sessions))
+    names = [name for one in sorted(made) for name in split_makers([one.data])[0]]
+    assert b" ".join(names) == b" ".join(b"hermes:s%02d" % n for n in range(21))

@@ -210,8 +210,10 @@ def _print_tools(console: Console, profile: CorpusProfile, ids: Mapping[str, str
     if len(profile.tools) > MAX_ROWS:
         say(console, f"and {count(len(profile.tools) - MAX_ROWS, 'more tool')} (--json)", "dim")
     if profile.rate.errors:
-        words = "REPAIRED: failures after which the tool works within 10 calls"
-        say(console, f"{words}; AGAIN: the same after calls that worked", "dim")
+        words = (
+            "REPAIRED: the tool, or soon another of its kind, works within 10 calls of a failure"
+        )
+        say(console, f"{words}; AGAIN: the tool does after a call that worked", "dim")
 
 
 def _name_case(evidence: tuple[str, int], ids: Mapping[str, str]) -> str:

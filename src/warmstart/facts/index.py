@@ -23,6 +23,8 @@ SCHEMA = 4
 """Raised whenever a table, a packed layout or the meaning of a fact changes."""
 BUSY_SECONDS = 10.0
 MAX_TRIES = 60
+USED_SECONDS = 60.0
+"""How old the moment a place was asked for last may become before it is written again."""
 MAX_PLACES = 20
 """How many sets of paths, named one time or another, are remembered beside the machine's stores."""
 TABLES = (
@@ -184,8 +186,11 @@ def _is_busy(error: sqlite3.Error) -> bool:
 
 def ensure_place(connection: sqlite3.Connection, name: str) -> int:
     """The number of a set of sources; the ones longest not asked for are forgotten."""
-    row = connection.execute("SELECT id FROM places WHERE name = ?", (name,)).fetchone()
+    row = connection.execute("SELECT id, used FROM places WHERE name = ?", (name,)).fetchone()
     if row is not None:
+        if time.time() - row[1] > USED_SECONDS:
+            with transaction(connection):
+                connection.execute("UPDATE places SET used = ? WHERE id = ?", (time.time(), row[0]))
         return int(row[0])
     with transaction(connection):
         connection.execute(

@@ -61,6 +61,8 @@ class Row(NamedTuple):
     task: str | None
     errors: int
     calls: int
+    mark: str = ""
+    """When it began, or its file: some agents name the sessions of every run alike."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +139,8 @@ def collect_side(
     def pass_on() -> Iterator[SessionFacts]:
         for facts in sessions:
             scan = scan_calls(facts, rules, known)
-            rows.append(Row(facts.id, _task_of(facts), len(scan.failed), len(scan.places)))
+            counts = len(scan.failed), len(scan.places)
+            rows.append(Row(facts.id, _task_of(facts), *counts, _mark_of(facts)))
             yield facts
 
     summary = summarise(pass_on(), rules)
@@ -147,6 +150,10 @@ def collect_side(
         profile=corpus_profile([summary]),
         tool_sums=summary.clusters.get("tool", {}),
     )
+
+
+def _mark_of(facts: SessionFacts) -> str:
+    return (facts.path or "") if facts.started_at is None else str(facts.started_at)
 
 
 def _task_of(facts: SessionFacts) -> str | None:
@@ -175,7 +182,7 @@ class _Test(NamedTuple):
 def compare(first: Side, second: Side) -> Comparison:
     """Set two sides against each other."""
     test = _test_paired(first, second) or _test_independent(first, second)
-    overlap = len({row.id for row in first.rows} & {row.id for row in second.rows})
+    overlap = len(_list_sessions(first) & _list_sessions(second))
     rates = rate_of(test.sums[0]), rate_of(test.sums[1])
     reasons = tuple(_doubts(test, rates, overlap))
     return Comparison(
@@ -196,6 +203,10 @@ def compare(first: Side, second: Side) -> Comparison:
     )
 
 
+def _list_sessions(side: Side) -> set[tuple[str, str]]:
+    return {(row.id, row.mark) for row in side.rows}
+
+
 def _has_tasks(first: Side, second: Side) -> bool:
     rows = (*first.rows, *second.rows)
     return bool(rows) and all(row.task is not None for row in rows)
@@ -205,7 +216,8 @@ def _units(rows: Sequence[Row], *, by_task: bool) -> dict[str, list[Row]]:
     units: dict[str, list[Row]] = {}
     for row in rows:
         if row.calls:
-            units.setdefault((row.task or "") if by_task else row.id, []).append(row)
+            key = (row.task or "") if by_task else f"{row.id} {row.mark}"
+            units.setdefault(key, []).append(row)
     return units
 
 
@@ -311,7 +323,7 @@ def _doubt_difference(test: _Test) -> Iterator[str]:
         words = f"p = {p:.3f}" if p >= 0.001 else "p < 0.001"
         yield f"the t interval and the sign-flip test ({words}) disagree"
     if not decided:
-        yield "the interval holds no difference"
+        yield "zero is inside the interval"
 
 
 def _decide(difference: Contrast, reasons: Sequence[str]) -> ComparisonVerdict:

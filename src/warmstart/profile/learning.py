@@ -63,6 +63,11 @@ class Selection:
         """Long sessions were better from the start."""
         return self.high < 0.0 and self.p < 0.05
 
+    @property
+    def is_reversed(self) -> bool:
+        """Long sessions were worse from the start, as where long tasks are the hard ones."""
+        return self.low > 0.0 and self.p < 0.05
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstCalls:
@@ -132,6 +137,10 @@ def _decide(
         return LearningVerdict.WORSENING, ()
     if found:
         return LearningVerdict.SELECTION, ()
+    if selection is not None and selection.is_reversed:
+        return LearningVerdict.INCONCLUSIVE, (
+            "no trend within sessions is shown, and long ones were worse from the start",
+        )
     return LearningVerdict.INCONCLUSIVE, (
         "neither a trend within sessions nor a difference from the start is shown",
     )
@@ -162,7 +171,7 @@ def _say(
     *,
     look_better: bool,
 ) -> str:
-    within = _say_within(main)
+    within = _say_within(main, in_doubt=verdict is LearningVerdict.INCONCLUSIVE)
     between = _say_between(selection)
     if verdict is LearningVerdict.SELECTION:
         return f"{_explain_selection(main, look_better=look_better)}: {between}; {within}."
@@ -186,10 +195,11 @@ def _explain_selection(main: Trend, *, look_better: bool) -> str:
     return f"{seen}; whether sessions also learn, these data cannot tell"
 
 
-def _say_within(main: Trend) -> str:
+def _say_within(main: Trend, *, in_doubt: bool) -> str:
     if not main.informative:
         return "no session has both failures and successes of one tool"
     verb = "fall" if main.falls else "rise" if main.rises else "are not shown to change"
+    verb = f"seem to {verb}" if in_doubt and verb in ("fall", "rise") else verb
     return (
         f"inside a session errors {verb} (odds x{main.odds_ratio:.2f} per step of"
         f" log2(1+position/10), 95 % CI {_exp(main.low)}-{_exp(main.high)},"
@@ -207,13 +217,15 @@ def _exp(value: float) -> str:
 
 def _say_between(selection: Selection | None) -> str:
     if selection is None:
-        return "too few sessions to say whether long ones were better from the start"
+        return "too few sessions of different length to say whether long ones began better"
     points = f"{100 * selection.slope:+.2f} points [{100 * selection.low:+.2f},"
     points += f" {100 * selection.high:+.2f}] per doubling of length"
     sessions = _count(selection.sessions, "session")
     opening = f"in the first {selection.landmark} calls ({points}, {sessions})"
     if selection.found:
         return f"sessions that became long failed less from the start, {opening}"
+    if selection.is_reversed:
+        return f"sessions that became long failed more from the start, {opening}"
     return f"sessions that became long are not shown to differ from the start, {opening}"
 
 

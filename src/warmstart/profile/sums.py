@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from warmstart.stats.proportion import ASSUMED_ICC, upper_bound_when_zero
+from warmstart.stats.proportion import ASSUMED_ICC, fade_assumed, upper_bound_when_zero
 from warmstart.stats.special import normal_quantile, t_cdf, t_quantile
 
 __all__ = [
@@ -47,7 +47,7 @@ class Rate:
     low: float
     high: float
     """95 %, respecting that the calls of a session go together; with no error at all, ``high`` is
-    the rule-of-three bound on the effective number of calls."""
+    the bound that the effective number of calls allows."""
     icc: float | None
     deff: float
     n_eff: float
@@ -123,7 +123,7 @@ def rate_of(sums: Sums) -> Rate:
                     deff=1.0, n_eff=0.0)  # fmt: skip
     rate = errors / calls
     spread = _spread(sums)
-    n_eff = calls / max(1.0, spread.deff)
+    n_eff = calls / spread.deff
     critical = t_quantile(LEVEL, spread.df) if spread.estimated else normal_quantile(LEVEL)
     low, high = _score_limits(rate, n_eff, critical)
     if not errors:
@@ -159,10 +159,12 @@ def _spread(sums: Sums) -> _Spread:
     rate = sums[ERRORS] / calls
     simple = rate * (1.0 - rate) / calls
     residual = _residual(sums, rate)
+    assumed = 1.0 + max(0.0, sums[NN] / calls - 1.0) * ASSUMED_ICC
     if groups > 1 and residual > 1e-9 * calls and simple > 0.0:
-        variance = groups / (groups - 1) * residual / (calls * calls)
-        return _Spread(max(variance, simple), groups - 1.0, variance / simple, estimated=True)
-    deff = 1.0 + max(0.0, sums[NN] / calls - 1.0) * ASSUMED_ICC
+        deff = groups / (groups - 1) * residual / (calls * calls) / simple
+        deff = max(deff, fade_assumed(assumed, min(sums[ERRORS], calls - sums[ERRORS])))
+        return _Spread(deff * simple, groups - 1.0, deff, estimated=True)
+    deff = assumed
     n_eff = calls / deff
     shrunk = (rate * n_eff + 1.0) / (n_eff + 2.0)
     df = groups - 1.0 if groups > 1 else max(1.0, n_eff - 1.0)

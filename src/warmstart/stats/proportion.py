@@ -21,6 +21,7 @@ __all__ = [
     "RateEstimate",
     "clustered_difference",
     "clustered_rate",
+    "fade_assumed",
     "paired_difference",
     "upper_bound_when_zero",
     "wilson",
@@ -32,6 +33,10 @@ Cluster = tuple[float, float]
 ASSUMED_ICC = 0.10
 """Correlation of calls within a session where the data cannot show one (.06-.13 measured on
 public agent runs)."""
+
+
+FEW_EVENTS = 20
+"""Fewer errors (or successes) than this hardly show whether errors of a session go together."""
 
 
 class Interval(NamedTuple):
@@ -52,9 +57,9 @@ class RateEstimate(NamedTuple):
     icc: float | None
     """Intraclass correlation by analysis of variance; None where it cannot be estimated."""
     deff: float
-    """Design effect: variance between clusters over the variance of independent calls."""
+    """Design effect: variance between clusters over that of independent calls, at least 1."""
     n_eff: float
-    """Independent calls that would say as much: calls / max(1, deff)."""
+    """Independent calls that would say as much: calls / deff."""
 
 
 class Difference(NamedTuple):
@@ -95,8 +100,11 @@ def _score_interval(rate: float, n: float, z: float) -> Interval:
 
 
 def upper_bound_when_zero(n_eff: float) -> float:
-    """95 % upper bound of a rate of which no event was seen, 3/n (Hanley and Lippman-Hand 1983)."""
-    return min(1.0, 3.0 / n_eff) if n_eff > 0 else 1.0
+    """95 % upper bound of a rate of which no event was seen (Hanley and Lippman-Hand 1983).
+
+    The rate at which ``n_eff`` calls in a row go well once in twenty times; about 3/n for many.
+    """
+    return 1.0 - 0.05 ** (1.0 / n_eff) if n_eff > 0 else 1.0
 
 
 def clustered_rate(clusters: Sequence[Cluster], level: float = 0.95) -> RateEstimate:
@@ -106,8 +114,9 @@ def clustered_rate(clusters: Sequence[Cluster], level: float = 0.95) -> RateEsti
     independent calls these are worth; the limits are Wilson's on that number with t(G-1) (as Dean
     and Pagano 2015 do for surveys): with 4 to 20 clusters they hold more often than the rate plus
     and minus its error, at the same width. Clusters that happen to be more alike than chance would
-    make them are not believed: calls are never worth more than their number. Clusters without
-    calls are ignored; none left gives the rate 0 with the interval (0, 1).
+    make them are not believed: calls are never worth more than their number, and while errors are
+    few an intraclass correlation of ``ASSUMED_ICC`` counts too. Clusters without calls are
+    ignored; none left gives the rate 0 with the interval (0, 1).
     """
     used = [(float(e), float(n)) for e, n in clusters if n > 0]
     if not used:
@@ -115,7 +124,7 @@ def clustered_rate(clusters: Sequence[Cluster], level: float = 0.95) -> RateEsti
     errors, calls = math.fsum(e for e, _ in used), math.fsum(n for _, n in used)
     rate = errors / calls
     spread = _spread(used, rate, calls)
-    n_eff = calls / max(1.0, spread.deff)
+    n_eff = calls / spread.deff
     quantile = 0.5 + level / 2.0
     critical = t_quantile(quantile, spread.df) if spread.estimated else normal_quantile(quantile)
     interval = _score_interval(rate, n_eff, critical)
@@ -126,17 +135,24 @@ def _spread(used: Sequence[Cluster], rate: float, calls: float) -> _Spread:
     groups = len(used)
     simple = rate * (1.0 - rate) / calls
     residual = math.fsum((e - rate * n) ** 2 for e, n in used)
-    if groups > 1 and residual > 1e-12 * calls and simple > 0.0:
-        variance = groups / (groups - 1) * residual / (calls * calls)
-        icc, deff = _icc(used, rate, calls), variance / simple
-        return _Spread(max(variance, simple), groups - 1.0, icc, deff, True)  # noqa: FBT003 - a NamedTuple field, named right above
     typical = math.fsum(n * n for _, n in used) / calls
-    deff = 1.0 + max(0.0, typical - 1.0) * ASSUMED_ICC
+    assumed = 1.0 + max(0.0, typical - 1.0) * ASSUMED_ICC
+    if groups > 1 and residual > 1e-12 * calls and simple > 0.0:
+        deff = groups / (groups - 1) * residual / (calls * calls) / simple
+        deff = max(deff, fade_assumed(assumed, min(rate, 1.0 - rate) * calls))
+        icc = _icc(used, rate, calls)
+        return _Spread(deff * simple, groups - 1.0, icc, deff, True)  # noqa: FBT003 - a NamedTuple field, named right above
+    deff = assumed
     n_eff = calls / deff
     shrunk = (rate * n_eff + 1.0) / (n_eff + 2.0)
     variance = shrunk * (1.0 - shrunk) / (n_eff + 2.0)
     df = groups - 1.0 if groups > 1 else max(1.0, n_eff - 1.0)
     return _Spread(variance, df, None, deff, False)  # noqa: FBT003 - a NamedTuple field
+
+
+def fade_assumed(assumed: float, events: float) -> float:
+    """The least design effect that is believed: the assumed one, less with each event seen."""
+    return 1.0 + (assumed - 1.0) * max(0.0, 1.0 - events / FEW_EVENTS)
 
 
 def _icc(used: Sequence[Cluster], rate: float, calls: float) -> float | None:

@@ -13,6 +13,7 @@ from warmstart.profile.rules import DEFAULT_RULES, Rules
 from warmstart.sources import ReadLog
 from warmstart.workspace.core import Workspace
 from warmstart.workspace.facts import read_facts
+from warmstart.workspace.redaction import open_redactor, redact_texts
 
 __all__ = ["compare_sides"]
 
@@ -30,6 +31,8 @@ def compare_sides(
 ) -> Comparison:
     """Two sides, each a label with what it stands for; single sessions are looked for ``within``.
 
+    No secret is left in labels and names.
+
     Raises:
         NotFoundError: there is no such session, or none that a selection asks for.
     """
@@ -42,7 +45,8 @@ def compare_sides(
     places = [_list_places(chosen, within) for _, chosen in sides]
     _join_logs(log, logs[0], logs[1], same_places=places[0] == places[1])
     _refuse_empty(made)
-    return compare(*made)
+    found: Comparison = redact_texts(compare(*made), open_redactor(workspace))
+    return found
 
 
 def _read_side(

@@ -46,6 +46,7 @@ __all__ = [
     "FactsStatus",
     "Progress",
     "View",
+    "identify_file",
     "index_path",
     "open_view",
     "read_facts",
@@ -57,6 +58,14 @@ __all__ = [
 
 Progress = Callable[[int, int], None]
 """Told how many things of how many have been read."""
+
+
+def identify_file(path: Path) -> int | None:
+    """A number that another file at the same path does not have; None where there is none."""
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
 
 
 def index_path(workspace: Workspace) -> Path:
@@ -162,13 +171,15 @@ def read_status(workspace: Workspace) -> FactsStatus | None:
     return FactsStatus(path, path.stat().st_size, units, sessions, int(size) // 30)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class View:
     """The index, up to date for one selection."""
 
     connection: sqlite3.Connection
     path: Path
     """Where it is kept, for whoever needs a connection of its own."""
+    file: int | None
+    """Which file that is, because another may take its place."""
     place: int
     roots: frozenset[str]
     is_default: bool
@@ -245,13 +256,20 @@ def open_view(
         view = None
         try:
             connection = stack.enter_context(open_index(path))
+            file = identify_file(path)
             place, roots = _refresh(connection, workspace, selection, log, on_progress)
             tell_place_skips(connection, place, roots, log)
             doubles = dict(find_doubles(connection, place, READERS))
             for copy in doubles.values():
                 log.skip("copy of a session that another database holds", copy)
             view = View(
-                connection, path, place, frozenset(roots), not selection.paths, frozenset(doubles)
+                connection=connection,
+                path=path,
+                file=file,
+                place=place,
+                roots=frozenset(roots),
+                is_default=not selection.paths,
+                doubles=frozenset(doubles),
             )
         except IndexUnavailableError as error:
             # Whoever reads each time meets what was left out so far again.

@@ -26,7 +26,7 @@ from warmstart.model.facts import SessionFacts
 from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog
 from warmstart.workspace.core import Workspace
-from warmstart.workspace.facts import Progress, View, open_view
+from warmstart.workspace.facts import Progress, View, identify_file, open_view
 
 __all__ = ["Making", "read_summaries", "read_summary"]
 
@@ -151,19 +151,25 @@ def _keep(view: View, version: str, number: int, summary: tuple[bytes, bytes]) -
 def _summarise_chunks(
     view: View, chunks: Sequence[_Chunk], summarise: Summarise
 ) -> Generator[_Made, None, None]:
-    """The summaries of chunks as they are made; what a worker left undone is made here."""
+    """The summaries of chunks as they are made; what a worker left undone is made here.
+
+    Another process may move the index aside meanwhile. What this one has opened stays readable,
+    but a worker would find another file in its place.
+    """
 
     def work(share: Sequence[_Chunk]) -> Iterator[_Made]:
-        with closing(_open_for_reading(view.path)) as connection:
-            yield from _summarise_each(connection, share, summarise)
+        with suppress(sqlite3.Error), closing(_open_for_reading(view.path)) as connection:
+            if identify_file(view.path) == view.file:
+                yield from _summarise_each(connection, share, summarise)
 
     done = set()
     if len(chunks) >= POOL_CHUNKS and can_fork():
         shares = [chunks[start::MAX_WORKERS] for start in range(MAX_WORKERS)]
         with suppress(ChildProcessError), closing(run_shares(work, shares)) as making:
             for made in making:
-                done.add(made.number)
-                yield made
+                if made.is_whole:
+                    done.add(made.number)
+                    yield made
     left = [chunk for chunk in chunks if chunk.number not in done]
     yield from _summarise_each(view.connection, left, summarise)
 
