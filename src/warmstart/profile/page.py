@@ -79,7 +79,8 @@ def build_corpus_page(
         parts = [paragraph("No sessions were found.")]
     else:
         parts.append(paragraph("No call of these sessions was judged ok or failed."))
-    return build_page(title, _subtitle(profile, about), parts, FOOTER)
+    footer = f"{FOOTER} and respect that the calls of one session go together."
+    return build_page(title, _subtitle(profile, about), parts, footer)
 
 
 def _subtitle(profile: CorpusProfile, about: About) -> list[str]:

@@ -14,8 +14,7 @@ UUID_LENGTH = 36
 FOOTER = (
     "Made by warmstart profile. Error rate: failed calls among calls judged ok or failed;"
     " rejected, cancelled, unanswered and undecidable calls count neither way, and so do"
-    " housekeeping tools and messages a warm start put in. Intervals are 95 % and respect that the"
-    " calls of one session go together."
+    " housekeeping tools and messages a warm start put in. Intervals are 95 %"
 )
 
 

@@ -55,7 +55,7 @@ def build_session_page(
         ", ".join(part for part in (size, about.days) if part),
         *about.lines,
     ]
-    return build_page(title, under, parts, FOOTER)
+    return build_page(title, under, parts, f"{FOOTER}, over the calls of this session alone.")
 
 
 def _list_cards(profile: SessionProfile) -> Iterable[tuple[str, str, str]]:
