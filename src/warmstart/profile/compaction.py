@@ -22,6 +22,7 @@ from warmstart.profile.rules import DEFAULT_RULES, Rules
 from warmstart.profile.scan import scan_calls
 from warmstart.profile.sums import Rate, add_cluster, rate_of, zero
 from warmstart.profile.windows import MIN_SIDE, Calls, Window, compare_windows
+from warmstart.profile.wording import count
 from warmstart.stats.noninferiority import MIN_GROUPS, NonInferiority, Preservation, three_way
 
 __all__ = ["MARGIN", "WINDOW", "CompactionEvent", "CompactionReport", "Mode", "check_compactions"]
@@ -260,8 +261,7 @@ def _explain(result: NonInferiority) -> str:
     if not result.n:
         return f"no event has enough calls of the same tools on both sides ({MIN_SIDE} each)"
     if result.answer is Preservation.INCONCLUSIVE and result.n < MIN_GROUPS:
-        noun = "conversation" if result.n == 1 else "conversations"
-        return f"{result.n} {noun} could be compared, {MIN_GROUPS} are needed"
+        return f"{count(result.n, 'conversation')} could be compared, {MIN_GROUPS} are needed"
     return result.reason
 
 

@@ -29,6 +29,7 @@ from warmstart.profile.sums import (
     rate_of,
     zero,
 )
+from warmstart.profile.wording import count
 from warmstart.stats.paired import paired_t, sign_flip
 
 __all__ = ["Comparison", "ComparisonVerdict", "Side", "ToolContrast", "collect_side", "compare"]
@@ -300,14 +301,14 @@ def _doubts(test: _Test, rates: tuple[Rate, Rate], overlap: int) -> Iterator[str
         yield f"no judged calls in {' and '.join(silent)}"
         return
     if overlap:
-        yield f"{overlap} sessions are on both sides"
+        yield f"{count(overlap, 'session')} on both sides"
     if min(test.units) < MIN_UNITS:
         word = test.unit.partition(" ")[0]
-        yield f"{min(test.units)} {word}s on one side, {MIN_UNITS} are needed"
+        yield f"{count(min(test.units), word)} on one side, {MIN_UNITS} are needed"
     of = "the paired tasks of " if test.is_paired else ""
     for name, rate in zip("AB", rates, strict=True):
         if rate.errors < MIN_ERRORS:
-            yield f"{rate.errors} errors in {of}{name}, {MIN_ERRORS} are needed"
+            yield f"{count(rate.errors, 'error')} in {of}{name}, {MIN_ERRORS} are needed"
         elif rate.n_eff < MIN_EFFECTIVE_CALLS:
             worth = f"the calls in {of}{name} are worth {rate.n_eff:.0f} independent calls"
             yield f"{worth}, {MIN_EFFECTIVE_CALLS} are needed"

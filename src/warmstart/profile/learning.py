@@ -17,6 +17,7 @@ from warmstart.profile.scores import LONG_GUARD, MAIN, VARIANTS, Trend, finish_t
 from warmstart.profile.summarise import LANDMARKS
 from warmstart.profile.summary import Summary
 from warmstart.profile.sums import CALLS, EE, EN, ERRORS, GROUPS, NN, Rate, Sums, add_sums, rate_of
+from warmstart.profile.wording import count
 from warmstart.stats.special import t_cdf, t_quantile
 
 __all__ = ["FirstCalls", "Learning", "LearningVerdict", "Selection", "judge_learning"]
@@ -149,7 +150,7 @@ def _decide(
 def _doubt(main: Trend, trends: Sequence[Trend]) -> str:
     """Why the trend may not decide; empty where it may."""
     if main.informative < MIN_INFORMATIVE or main.errors < MIN_ERRORS:
-        few = f"{_count(main.informative, 'session')} with {_count(main.errors, 'error')}"
+        few = f"{count(main.informative, 'session')} with {count(main.errors, 'error')}"
         return f"{few} can show a trend; {MIN_INFORMATIVE} and {MIN_ERRORS} are needed"
     agree = all(trend.log_odds * main.log_odds > 0 for trend in trends if trend.informative > 1)
     if (main.falls or main.rises) and not agree:
@@ -203,12 +204,8 @@ def _say_within(main: Trend, *, in_doubt: bool) -> str:
     return (
         f"inside a session errors {verb} (odds x{main.odds_ratio:.2f} per step of"
         f" log2(1+position/10), 95 % CI {_exp(main.low)}-{_exp(main.high)},"
-        f" {_count(main.informative, 'informative session')}, {_count(main.errors, 'error')})"
+        f" {count(main.informative, 'informative session')}, {count(main.errors, 'error')})"
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _exp(value: float) -> str:
@@ -220,7 +217,7 @@ def _say_between(selection: Selection | None) -> str:
         return "too few sessions of different length to say whether long ones began better"
     points = f"{100 * selection.slope:+.2f} points [{100 * selection.low:+.2f},"
     points += f" {100 * selection.high:+.2f}] per doubling of length"
-    sessions = _count(selection.sessions, "session")
+    sessions = count(selection.sessions, "session")
     opening = f"in the first {selection.landmark} calls ({points}, {sessions})"
     if selection.found:
         return f"sessions that became long failed less from the start, {opening}"

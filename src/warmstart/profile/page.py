@@ -10,11 +10,12 @@ from datetime import date, timedelta
 
 from warmstart.profile.corpus import CorpusProfile
 from warmstart.profile.learning import LearningVerdict
-from warmstart.profile.page_parts import FOOTER, About, count, mark_rate, percent, shorten
+from warmstart.profile.page_parts import FOOTER, About, mark_rate, percent, shorten
 from warmstart.profile.page_session import build_session_page
 from warmstart.profile.scores import Trend
 from warmstart.profile.sums import Group, Rate
 from warmstart.profile.tool_profiles import ToolProfile
+from warmstart.profile.wording import count
 from warmstart.report.page import (
     Html,
     build_page,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from warmstart.profile.sums import Rate
 from warmstart.report.svg import Mark
 
-__all__ = ["FOOTER", "About", "count", "mark_rate", "percent", "shorten"]
+__all__ = ["FOOTER", "About", "mark_rate", "percent", "shorten"]
 
 UUID_LENGTH = 36
 FOOTER = (
@@ -44,11 +44,6 @@ class About:
             return ""
         first, last = self.period
         return first if first == last else f"{first} to {last}"
-
-
-def count(number: int, noun: str) -> str:
-    """A number with its noun in the right form."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def percent(value: float | None) -> str:

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from warmstart.model.facts import SessionFacts
-from warmstart.profile.page_parts import FOOTER, About, count, percent
+from warmstart.profile.page_parts import FOOTER, About, percent
 from warmstart.profile.proficiency import PROFICIENCY_FORMULA, PROFICIENCY_TERMS
 from warmstart.profile.rules import DEFAULT_RULES, Rules
 from warmstart.profile.scan import scan_calls
 from warmstart.profile.session import SessionProfile
+from warmstart.profile.wording import count
 from warmstart.report.page import Html, build_page, cards, figure, note, paragraph, section, table
 from warmstart.report.strip import MAX_TICKS, Tick, draw_strip
 from warmstart.report.svg import Mark, draw_forest
