@@ -44,8 +44,9 @@ def compare_sides(
     ]
     places = [_list_places(chosen, within) for _, chosen in sides]
     _join_logs(log, logs[0], logs[1], same_places=places[0] == places[1])
-    _refuse_empty(made)
-    found: Comparison = redact_texts(compare(*made), open_redactor(workspace))
+    redactor = open_redactor(workspace)
+    _refuse_empty([(redactor.text(side.label), side) for side in made])
+    found: Comparison = redact_texts(compare(*made), redactor)
     return found
 
 
@@ -76,11 +77,9 @@ def _join_logs(log: ReadLog, one: ReadLog, two: ReadLog, *, same_places: bool) -
         log.counts[reason] += max(counts) if is_same else sum(counts)
 
 
-def _refuse_empty(sides: Iterable[Side]) -> None:
-    for name, side in zip("AB", sides, strict=True):
+def _refuse_empty(sides: Iterable[tuple[str, Side]]) -> None:
+    for name, (label, side) in zip("AB", sides, strict=True):
         if not side.rows:
             raise NotFoundError(
-                f"no session matches {name} ({side.label})",
-                wanted=side.label,
-                hint="warmstart sessions list",
+                f"no session matches {name} ({label})", wanted=label, hint="warmstart sessions list"
             )
