@@ -47,8 +47,10 @@ def _make_table(values: Iterable[int]) -> bytes:
 
 STATUS_TABLE = _make_table(list(Status).index(status) for status, _, _ in _ENDINGS)
 """For ``bytes.translate``: from how a call ended to the place of its status in ``Status``."""
+IS_OK, IS_ERROR = (bytes(place == one for place in range(256)) for one in (OK, ERROR))
+"""From such places to a mask of the calls that worked, and of those that failed."""
 MASKED_TABLE = _make_table(masked for _, _, masked in _ENDINGS)
-"""The same to a mask: 1 where the exit code is hidden."""
+"""From how a call ended to a mask: 1 where the exit code is hidden."""
 
 
 def encode_verdict(outcome: Outcome) -> int:

@@ -12,15 +12,13 @@ from warmstart.mine.build import (
 )
 from warmstart.mine.candidates import Plan, ToolStat, choose_calls, plan_mining
 from warmstart.mine.request import BuildRequest
-from warmstart.mine.rules import LeftOut, Qualified, Rules, qualify
+from warmstart.mine.rules import Rules
 from warmstart.mine.seal import SealError
 
 __all__ = [
     "BuildRequest",
-    "LeftOut",
     "Plan",
     "Proposal",
-    "Qualified",
     "Rules",
     "SealError",
     "ToolStat",
@@ -30,5 +28,4 @@ __all__ = [
     "plan_mining",
     "plan_template",
     "propose_templates",
-    "qualify",
 ]

@@ -17,7 +17,7 @@ from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from warmstart.facts.columns import ERROR_CLASS, columns_of
-from warmstart.facts.verdicts import CLASSES, ERROR, OK
+from warmstart.facts.verdicts import CLASSES, IS_ERROR, IS_OK
 from warmstart.mine.rules import Rules, Tally, find_cap, find_reason, tally
 from warmstart.mine.trivial import is_trivial
 from warmstart.model.facts import CallFact, SessionFacts
@@ -34,8 +34,6 @@ MAX_CALLS = 4000
 """Calls of all fetched sessions together: marathons teach little more, and cost more."""
 FIXED_COST = 40
 """What fetching a session costs apart from its calls, in calls."""
-_IS_OK, _IS_ERROR = (bytes(place == one for place in range(256)) for one in (OK, ERROR))
-"""Tables that make a mask of how calls ended."""
 _OK, _ERROR, _TEXTUAL = Status.OK, Status.ERROR, Certainty.TEXTUAL
 
 
@@ -246,11 +244,11 @@ def _repair_kinds(facts: SessionFacts) -> Counter[tuple[str, ErrorClass | None]]
     calls = columns_of(facts.calls)
     names, tools, statuses = calls.names, calls.tools, calls.statuses
     # The last success of each tool: every failure before it was put right.
-    worked = dict(compress(zip(tools, count(), strict=False), statuses.translate(_IS_OK)))
+    worked = dict(compress(zip(tools, count(), strict=False), statuses.translate(IS_OK)))
     places = zip(count(), tools, calls.column(ERROR_CLASS), strict=False)
     return Counter(
         (names[tool], CLASSES[error_class])
-        for place, tool, error_class in compress(places, statuses.translate(_IS_ERROR))
+        for place, tool, error_class in compress(places, statuses.translate(IS_ERROR))
         if place < worked.get(tool, -1) and not is_trivial(names[tool])
     )
 

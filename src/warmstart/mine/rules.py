@@ -15,7 +15,7 @@ from statistics import median
 from typing import NamedTuple
 
 from warmstart.facts.columns import ERROR_CLASS, columns_of
-from warmstart.facts.verdicts import CLASSES, ERROR, OK
+from warmstart.facts.verdicts import CLASSES, ERROR, IS_ERROR, OK
 from warmstart.mine.trivial import is_trivial
 from warmstart.model.facts import SessionFacts
 from warmstart.model.outcome import ErrorClass, Status
@@ -27,7 +27,6 @@ FEW_SESSIONS_ERROR_RATE = 0.15
 BAD_ENDS = ("error", "crash", "fail", "limit", "timeout", "abort", "kill", "exceeded", "overflow")
 """Words in a format's own end reason that mean the session did not come to its end."""
 _STATUSES = tuple(Status)
-_IS_ERROR = bytes(place == ERROR for place in range(256))
 _IS_UNJUDGED = bytes(place not in {OK, ERROR} for place in range(256))
 """Tables that make a mask of how calls ended."""
 
@@ -96,19 +95,6 @@ _make_tally = partial(tuple.__new__, Tally)
 """From a tuple of all fields; a named tuple's own constructor takes three times as long."""
 
 
-class LeftOut(NamedTuple):
-    """A session that did not qualify, and the first rule it failed."""
-
-    facts: SessionFacts
-    reason: str
-
-
-class Qualified(NamedTuple):
-    """A session that passed every rule."""
-
-    tally: Tally
-
-
 def tally(facts: SessionFacts, rules: Rules) -> Tally:
     """Count what was judged, and ask every rule but the one about errors."""
     calls = columns_of(facts.calls)
@@ -127,7 +113,7 @@ def tally(facts: SessionFacts, rules: Rules) -> Tally:
             used[names[number]] -= 1
     failed: list[Failure] = []
     if errors:
-        mask = statuses.translate(_IS_ERROR)
+        mask = statuses.translate(IS_ERROR)
         pairs = zip(tools, calls.column(ERROR_CLASS), strict=True)
         failed = [
             _make_failure((names[tool], CLASSES[kind])) for tool, kind in compress(pairs, mask)
@@ -143,12 +129,6 @@ def find_cap(tallies: Iterable[Tally], rules: Rules) -> float:
     if len(rates) < MEDIAN_NEEDS_SESSIONS:
         return max(FEW_SESSIONS_ERROR_RATE, rules.error_rate_floor)
     return max(median(rates), rules.error_rate_floor)
-
-
-def qualify(item: Tally, cap: float) -> Qualified | LeftOut:
-    """Whether a session may teach, and if not, why."""
-    reason = find_reason(item, cap)
-    return Qualified(item) if reason is None else LeftOut(item.facts, reason)
 
 
 def find_reason(item: Tally, cap: float) -> str | None:

@@ -14,7 +14,7 @@ from operator import not_
 from typing import NamedTuple
 
 from warmstart.facts.columns import ERROR_CLASS, SAME, SHAPE, CallColumns, columns_of
-from warmstart.facts.verdicts import CLASSES, ERROR, MASKED_TABLE, OK, STATUS_TABLE
+from warmstart.facts.verdicts import CLASSES, ERROR, IS_ERROR, MASKED_TABLE, OK, STATUS_TABLE
 from warmstart.model.facts import CallFact, SessionFacts
 from warmstart.model.outcome import ErrorClass
 from warmstart.profile.rules import Rules
@@ -97,7 +97,7 @@ _make_scan = partial(tuple.__new__, Scan)
 _make_recovery = partial(tuple.__new__, Recovery)
 """A named tuple's own constructor takes three times as long."""
 _IS_JUDGED = bytes(place in {OK, ERROR} for place in STATUS_TABLE)
-_IS_ERROR = bytes(place == ERROR for place in STATUS_TABLE)
+_IS_ERROR = STATUS_TABLE.translate(IS_ERROR)
 _NOT = bytes(not place for place in range(256))
 """Tables that make a mask, a byte of 0 or 1 for each call, of how calls ended or of a mask."""
 _NONE = columns_of(())
