@@ -9,22 +9,10 @@ from typing import Any
 import pytest
 
 from support.planting import Planter
-from support.sessions import make_session, write_export
-from warmstart.model import Message, Request, Role, Session
-from warmstart.model import Result as ToolResult
+from support.sessions import make_session, make_steps, write_export
+from warmstart.model import Message, Role
 
 Run = Callable[..., Any]
-
-
-def session(native_id: str, outcomes: str, tool: str = "terminal", **fields: object) -> Session:
-    """A call per letter, x for one that failed."""
-    messages = [Message(role=Role.USER, text="Fix the checkout, please.")]
-    for index, letter in enumerate(outcomes):
-        request = Request(tool=tool, id=f"c{index}", arguments={"command": f"step {index}"})
-        messages.append(Message(role=Role.ASSISTANT, requests=(request,)))
-        result = ToolResult(text="done", call_id=f"c{index}", is_error=letter == "x")
-        messages.append(Message(role=Role.TOOL, results=(result,)))
-    return make_session(native_id, messages=messages, **fields)
 
 
 @pytest.fixture
@@ -32,10 +20,10 @@ def paired(tmp_path: Path) -> Path:
     """Eight tasks done by both models, three by the large one only."""
     made = []
     for n in range(11):
-        large = session(f"large-{n}", "x" + "." * (29 + n % 4), model="acme-large")
+        large = make_steps(f"large-{n}", "x" + "." * (29 + n % 4), model="acme-large")
         made.append(replace(large, task=f"task {n}"))
     for n in range(8):
-        small = session(f"small-{n}", "x.." * 10 + "." * (n % 4), model="acme-small")
+        small = make_steps(f"small-{n}", "x.." * 10 + "." * (n % 4), model="acme-small")
         made.append(replace(small, task=f"task {n}"))
     made.append(make_session("mute", model="acme-mute", messages=[Message(role=Role.USER)]))
     return write_export(tmp_path / "sessions.jsonl", *made)
@@ -100,7 +88,7 @@ def test_a_line_that_both_sides_skip_is_counted_once(run: Run, paired: Path) -> 
 def test_lines_skipped_in_different_files_are_all_counted(run: Run, paired: Path) -> None:
     damage(paired)
     other = paired.with_name("other.jsonl")
-    damage(write_export(other, session("x-1", "..x")))
+    damage(write_export(other, make_steps("x-1", "..x")))
     assert count_skips(run("compare", paired, other, "--json")) == 2
 
 
@@ -118,10 +106,14 @@ def test_an_empty_side_is_refused(run: Run, paired: Path) -> None:
 def test_no_secret_in_a_name_is_shown(run: Run, tmp_path: Path) -> None:
     secret = Planter(7).self_telling("here", "github_pat")
     tool = f"get {secret}"
-    made = [session(name, "x..", tool, model=name) for name in ("one", "two")]
+    made = [make_steps(name, "x..", tool, model=name) for name in ("one", "two")]
     path = write_export(tmp_path / "s.jsonl", *made)
     for options in ((), ("--json",)):
         result = run("compare", "model=one", "model=two", path, *options)
         assert result.exit_code == 0
         assert secret not in result.stdout
         assert "get " in result.stdout
+    refused = run("compare", f"model={secret}", "model=two", path)
+    assert refused.exit_code == 3
+    assert "no session matches A (model=" in refused.stderr
+    assert secret not in refused.stderr

@@ -10,30 +10,14 @@ from typing import Any
 
 import pytest
 
-from support.sessions import make_messages, make_session, write_export
+from support.sessions import make_messages, make_session, make_steps, write_export
 from warmstart.cli._profile_compaction import WORDS
-from warmstart.model import Compaction, Kind, Link, Message, Parent, Request, Role, Session
+from warmstart.model import Compaction, Kind, Link, Message, Parent, Role, Session
 from warmstart.model import Result as ToolResult
 from warmstart.stats.noninferiority import Preservation
 
 Run = Callable[..., Any]
 HOSTILE = "</title><script>document.title='owned'</script><img src=x onerror=alert(1)>"
-
-
-def conversation(outcomes: str, tool: str = "terminal") -> list[Message]:
-    """A user's wish and a call per letter, x for one that failed."""
-    messages = [Message(role=Role.USER, text="Fix the checkout, please.")]
-    for index, letter in enumerate(outcomes):
-        request = Request(tool=tool, id=f"c{index}", arguments={"command": f"step {index}"})
-        messages.append(Message(role=Role.ASSISTANT, requests=(request,)))
-        result = ToolResult(text="done", call_id=f"c{index}", is_error=letter == "x")
-        messages.append(Message(role=Role.TOOL, results=(result,)))
-    return messages
-
-
-def session(native_id: str, outcomes: str, **fields: object) -> Session:
-    tool = str(fields.pop("tool", "terminal"))
-    return make_session(native_id, messages=conversation(outcomes, tool), **fields)
 
 
 def store(folder: Path, sessions: Sequence[Session]) -> Path:
@@ -42,8 +26,12 @@ def store(folder: Path, sessions: Sequence[Session]) -> Path:
 
 @pytest.fixture
 def many(tmp_path: Path) -> Path:
-    good = [session(f"good-{n}", "." * (28 + n % 5) + "x", model="acme-large") for n in range(12)]
-    bad = [session(f"bad-{n}", "x.." * 10 + "." * (n % 4), model="acme-small") for n in range(12)]
+    good = [
+        make_steps(f"good-{n}", "." * (28 + n % 5) + "x", model="acme-large") for n in range(12)
+    ]
+    bad = [
+        make_steps(f"bad-{n}", "x.." * 10 + "." * (n % 4), model="acme-small") for n in range(12)
+    ]
     return store(
         tmp_path,
         [*good, *bad, make_session("empty-one", messages=[Message(role=Role.USER, text="hi")])],
@@ -126,7 +114,7 @@ def test_one_session_is_profiled_by_a_prefix_of_its_id(run: Run, many: Path) -> 
 
 
 def test_repairs_repeats_and_markers_of_a_session_are_shown(run: Run, tmp_path: Path) -> None:
-    messages = conversation("x.")
+    messages = list(make_steps("one", "x.").messages)
     again = [
         replace(m, requests=tuple(replace(r, id="z") for r in m.requests)) for m in messages[1:2]
     ]
@@ -148,7 +136,9 @@ def test_a_session_that_is_not_there_is_an_error_in_words(run: Run, many: Path) 
 
 
 def test_warm_up_messages_are_never_counted(run: Run, tmp_path: Path) -> None:
-    warm = [replace(message, kind=Kind.WARMUP) for message in conversation("xxxx")[1:]]
+    warm = [
+        replace(message, kind=Kind.WARMUP) for message in make_steps("one", "xxxx").messages[1:]
+    ]
     path = store(tmp_path, [make_session("warm-one", messages=[*warm, *make_messages()])])
     profile = load(run("profile", path, "--json"))["profile"]
     assert isinstance(profile, dict)
@@ -164,9 +154,9 @@ def test_no_sessions_are_said_and_not_a_crash(run: Run) -> None:
 
 
 def test_compactions_in_place_and_rotating_are_told(run: Run, tmp_path: Path) -> None:
-    first = session("first-1", "." * 10, compactions=(Compaction(at=11),))
+    first = make_steps("first-1", "." * 10, compactions=(Compaction(at=11),))
     link = Parent(id="hermes:first-1", link=Link.COMPACTION)
-    path = store(tmp_path, [first, session("second-1", "xxxxx.....", parent=link)])
+    path = store(tmp_path, [first, make_steps("second-1", "xxxxx.....", parent=link)])
     result = run("profile", "compaction", "--all", path)
     assert result.exit_code == 0
     for words in ("inconclusive", "in place", "rotating", "margin +2.0", "no placebo"):
@@ -178,7 +168,7 @@ def test_compactions_in_place_and_rotating_are_told(run: Run, tmp_path: Path) ->
 
 
 def test_a_change_that_the_data_do_not_bound_is_told_in_words(run: Run, tmp_path: Path) -> None:
-    path = store(tmp_path, [session("one-1", "." * 20, compactions=(Compaction(at=21),))])
+    path = store(tmp_path, [make_steps("one-1", "." * 20, compactions=(Compaction(at=21),))])
     shown = " ".join(run("profile", "compaction", path).stdout.split())
     assert "inconclusive" in shown
     assert "+0.0 points [too few to bound]" in shown
@@ -186,7 +176,7 @@ def test_a_change_that_the_data_do_not_bound_is_told_in_words(run: Run, tmp_path
 
 
 def test_events_with_few_calls_are_said_to_be_too_few(run: Run, tmp_path: Path) -> None:
-    path = store(tmp_path, [session("one-1", "....", compactions=(Compaction(at=5),))])
+    path = store(tmp_path, [make_steps("one-1", "....", compactions=(Compaction(at=5),))])
     shown = " ".join(run("profile", "compaction", path).stdout.split())
     assert "no event has enough calls of the same tools on both sides" in shown
     assert "1 event, up to 20 calls on each side" in shown
@@ -196,7 +186,7 @@ def test_events_with_few_calls_are_said_to_be_too_few(run: Run, tmp_path: Path) 
 
 def test_equal_ids_in_two_stores_are_two_compactions(run: Run, tmp_path: Path) -> None:
     for name, outcomes in (("one", "x" * 10 + "." * 10), ("two", "." * 20)):
-        store(tmp_path / name, [session("same-1", outcomes, compactions=(Compaction(at=21),))])
+        store(tmp_path / name, [make_steps("same-1", outcomes, compactions=(Compaction(at=21),))])
     report = load(run("profile", "compaction", tmp_path / "one", tmp_path / "two", "--json"))
     found = report["report"]
     assert isinstance(found, dict)
@@ -215,8 +205,8 @@ def test_without_compactions_there_is_nothing_to_tell(run: Run, many: Path) -> N
 
 
 def test_a_placebo_is_shown_where_there_is_one(run: Run, tmp_path: Path) -> None:
-    touched = [session(f"c-{n}", "." * 20, compactions=(Compaction(at=21),)) for n in range(3)]
-    alone = [session(f"a-{n}", "." * 20) for n in range(3)]
+    touched = [make_steps(f"c-{n}", "." * 20, compactions=(Compaction(at=21),)) for n in range(3)]
+    alone = [make_steps(f"a-{n}", "." * 20) for n in range(3)]
     shown = run("profile", "compaction", store(tmp_path, [*touched, *alone])).stdout
     assert "3 uncompacted sessions" in shown
 
@@ -238,7 +228,7 @@ def test_two_sessions_cannot_tell(run: Run, many: Path) -> None:
 
 
 def test_two_paths_are_compared(run: Run, tmp_path: Path, many: Path) -> None:
-    other = store(tmp_path / "other", [session("x-1", "..x", ended_at=1.7e9)])
+    other = store(tmp_path / "other", [make_steps("x-1", "..x", ended_at=1.7e9)])
     result = run("compare", many, f"path={other},min-messages=1,since=2000-01-01")
     assert result.exit_code == 0
 
@@ -266,7 +256,7 @@ def test_the_page_renders_in_a_browser_and_obeys_no_title(run: Run, tmp_path: Pa
     if browser is None:
         pytest.skip("no chromium on this machine")
     hostile = [
-        session(
+        make_steps(
             f"h-{n}",
             "..x" * 20,
             model=HOSTILE,

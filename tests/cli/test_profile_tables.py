@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from support.sessions import STARTED, make_session, write_export
+from support.sessions import STARTED, make_session, make_steps, write_export
 from warmstart.cli._profile_about import describe_filters, span_days
 from warmstart.cli._profile_text import p_value, p_words
 from warmstart.facts.derive import derive_facts
-from warmstart.model import Message, Request, Result, Role, Session
+from warmstart.model import Message, Role
 from warmstart.model.selection import Selection
 
 Run = Callable[..., Any]
@@ -21,22 +21,10 @@ LONG_TOOL = "mcp__a_server_with_a_long_name__a_tool_with_a_long_name"
 UUIDS = [f"{number:08x}-1111-4222-8333-444444444444" for number in range(12)]
 
 
-def worked(native_id: str, outcomes: str, tool: str = "terminal", **fields: object) -> Session:
-    """A wish and a call per letter: x failed, ? was never answered."""
-    messages = [Message(role=Role.USER, text="Fix the checkout, please.")]
-    for index, letter in enumerate(outcomes):
-        request = Request(tool=tool, id=f"c{index}", arguments={"command": f"step {index}"})
-        messages.append(Message(role=Role.ASSISTANT, requests=(request,)))
-        if letter != "?":
-            result = Result(text="done", call_id=f"c{index}", is_error=letter == "x")
-            messages.append(Message(role=Role.TOOL, results=(result,)))
-    return make_session(native_id, messages=messages, **fields)
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     sessions = [
-        worked(
+        make_steps(
             native_id,
             "x.." * (4 + number),
             LONG_TOOL if number % 2 else "terminal",
@@ -77,7 +65,7 @@ def test_no_table_is_wider_than_the_terminal(run: Run, folder: Path, width: int)
 
 
 def test_calls_of_a_tool_are_those_its_rate_is_over(run: Run, tmp_path: Path) -> None:
-    path = write_export(tmp_path / "s.jsonl", worked("one-1", "x...????"))
+    path = write_export(tmp_path / "s.jsonl", make_steps("one-1", "x...????"))
     rows = rows_after(run("profile", path).stdout, "Tools, by what it would pay to fix")
     (row,) = [row for row in rows if row.startswith("terminal")]
     assert row.split()[2:6] == ["4", "1", "25.0", "%"]
@@ -85,7 +73,7 @@ def test_calls_of_a_tool_are_those_its_rate_is_over(run: Run, tmp_path: Path) ->
 
 def test_the_contrast_counts_the_sessions_it_compares(run: Run, tmp_path: Path) -> None:
     sizes = (3, 3, 3, 8, 8, 14)
-    made = [worked(f"s-{n}", "x" + "." * size) for n, size in enumerate(sizes)]
+    made = [make_steps(f"s-{n}", "x" + "." * size) for n, size in enumerate(sizes)]
     path = write_export(tmp_path / "s.jsonl", *made)
     shown = run("profile", path, "--buckets", "10,20").stdout
     assert "longest minus the one before" in shown
@@ -137,21 +125,21 @@ def test_what_is_not_known_is_not_printed_as_zero(run: Run, tmp_path: Path) -> N
 
 
 def test_one_of_anything_is_not_in_the_plural(run: Run, tmp_path: Path) -> None:
-    path = write_export(tmp_path / "s.jsonl", worked("one-1", "x" + "." * 9))
+    path = write_export(tmp_path / "s.jsonl", make_steps("one-1", "x" + "." * 9))
     shown = run("profile", path).stdout
     assert "10 judged calls in 1 session\n" in shown
     assert "1 sessions" not in shown
 
 
 def test_repairs_seen_once_do_not_happen_again_and_again(run: Run, tmp_path: Path) -> None:
-    once = write_export(tmp_path / "a.jsonl", worked("one-1", "x....."))
-    twice = write_export(tmp_path / "b.jsonl", worked("one-1", "x.x..."))
+    once = write_export(tmp_path / "a.jsonl", make_steps("one-1", "x....."))
+    twice = write_export(tmp_path / "b.jsonl", make_steps("one-1", "x.x..."))
     assert "Repairs, each seen once" in run("profile", once).stdout
     assert "Repairs that happen again and again" in run("profile", twice).stdout
 
 
 def test_without_errors_there_is_no_table_of_trends(run: Run, tmp_path: Path) -> None:
-    path = write_export(tmp_path / "s.jsonl", worked("one-1", "....."))
+    path = write_export(tmp_path / "s.jsonl", make_steps("one-1", "....."))
     shown = run("profile", path).stdout
     assert "inconclusive" in shown
     assert "WITHIN SESSIONS" not in shown

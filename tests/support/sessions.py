@@ -40,6 +40,18 @@ def make_session(native_id: str = "ab12cd34-shop-1", **fields: Any) -> Session:
     return build_session(fields.pop("origin", "hermes"), native_id, messages, **fields)
 
 
+def make_steps(native_id: str, outcomes: str, tool: str = "terminal", **fields: Any) -> Session:
+    """A user's wish and a call per letter: x failed, ? was never answered."""
+    messages = [Message(role=Role.USER, text="Fix the checkout, please.")]
+    for index, letter in enumerate(outcomes):
+        request = Request(tool=tool, id=f"c{index}", arguments={"command": f"step {index}"})
+        messages.append(Message(role=Role.ASSISTANT, requests=(request,)))
+        if letter != "?":
+            result = Result(text="done", call_id=f"c{index}", is_error=letter == "x")
+            messages.append(Message(role=Role.TOOL, results=(result,)))
+    return make_session(native_id, messages=messages, **fields)
+
+
 def make_messages() -> list[Message]:
     return [
         Message(role=Role.SYSTEM, text="You are careful."),
