@@ -64,22 +64,20 @@ def check_session(session: Session) -> None:
         assert call.request in session.messages[call.message].requests
 
 
-@st.composite
-def damaged(draw: st.DrawFn, valid: bytes) -> bytes:
-    """A valid file after an accident."""
-    how = draw(
-        st.sampled_from(["truncate", "flip", "insert", "garbage", "drop", "double", "noise"])
-    )
-    at = draw(st.integers(0, max(len(valid) - 1, 0)))
-    length = draw(st.integers(1, 200))
+JUNKED = ("flip", "insert", "garbage")
+DAMAGES = ("truncate", "flip", "insert", "garbage", "drop", "double", "noise")
+
+
+def damage(valid: bytes, how: str, at: int, length: int, junk: bytes) -> bytes:
+    """A valid file after one of the ``DAMAGES``; ``junk`` is what got written over or into it."""
     if how == "truncate":
         return valid[:at]
     if how == "flip":
-        return valid[:at] + bytes([draw(st.integers(0, 255))]) + valid[at + 1 :]
+        return valid[:at] + junk[:1] + valid[at + 1 :]
     if how == "insert":
-        return valid[:at] + draw(st.binary(max_size=60)) + valid[at:]
+        return valid[:at] + junk + valid[at:]
     if how == "garbage":
-        return draw(st.binary(max_size=300))
+        return junk
     if how == "drop":
         return valid[:at] + valid[at + length :]
     if how == "double":
@@ -87,7 +85,18 @@ def damaged(draw: st.DrawFn, valid: bytes) -> bytes:
     return valid[:at] + b"\xff\xfe\x00{]\n" + valid[at:]
 
 
-def _places(value: Any, trail: tuple[Any, ...] = ()) -> Iterable[tuple[Any, ...]]:
+@st.composite
+def damaged(draw: st.DrawFn, valid: bytes) -> bytes:
+    """A valid file after an accident."""
+    how = draw(st.sampled_from(DAMAGES))
+    at = draw(st.integers(0, max(len(valid) - 1, 0)))
+    length = draw(st.integers(1, 200))
+    junk = draw(st.binary(min_size=1, max_size=300)) if how in JUNKED else b""
+    return damage(valid, how, at, length, junk)
+
+
+def list_places(value: Any, trail: tuple[Any, ...] = ()) -> Iterable[tuple[Any, ...]]:
+    """The trail of keys to every value in a JSON document."""
     items: Iterable[tuple[Any, Any]] = ()
     if isinstance(value, dict):
         items = value.items()
@@ -95,7 +104,7 @@ def _places(value: Any, trail: tuple[Any, ...] = ()) -> Iterable[tuple[Any, ...]
         items = enumerate(value)
     for key, inner in items:
         yield (*trail, key)
-        yield from _places(inner, (*trail, key))
+        yield from list_places(inner, (*trail, key))
 
 
 @st.composite
@@ -103,7 +112,7 @@ def retyped(draw: st.DrawFn, document: Any) -> Any:
     """A JSON document with one to four values swapped for odd ones, or removed."""
     changed = copy.deepcopy(document)
     for _ in range(draw(st.integers(1, 4))):
-        places = list(_places(changed))
+        places = list(list_places(changed))
         if not places:
             break
         trail = draw(st.sampled_from(places))
