@@ -1,22 +1,23 @@
 """Commands with limits: on time, on output, and on what stays behind.
 
-A command gets a process group of its own, which is killed as a whole when it is over or out of
-time. It gets a small environment: of the user's variables only those that programs need to start,
-so that no key reaches a model's command by itself.
+A command runs below the supervisor of ``children``: it and its process group are gone when it is
+over, out of time, or when we are killed. It gets a small environment: of the user's variables only
+those that programs need to start, so that no key reaches a model's command by itself.
 """
 
 from __future__ import annotations
 
+import math
 import os
-import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, NamedTuple
+
+from warmstart.children import Setup, allow_cpu, start_child
 
 MAX_OUTPUT_BYTES = 20_000
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT", "TMPDIR")
@@ -24,6 +25,8 @@ EXIT_TIMEOUT = 124
 EXIT_NOT_FOUND = 127
 DRAIN_SECONDS = 2.0
 CHUNK_BYTES = 65_536
+HELPER_MEMORY_BYTES = 1 << 30
+"""Address space of a helper: a pattern can take memory for ever as well as time."""
 
 
 class Finished(NamedTuple):
@@ -82,20 +85,24 @@ def run_process(
     words: Sequence[str], folder: Path, limits: Limits, stdin: str | None = None
 ) -> Finished:
     """Run a command in a folder; it and all it started are gone when this returns."""
-    try:
-        process = subprocess.Popen(  # noqa: S603 - running the task's commands is its purpose
-            list(words),
-            cwd=folder,
-            env=build_environ(folder, limits.environ),
-            stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        return Finished(EXIT_NOT_FOUND, f"cannot start {words[0]!r}: {reason}")
-    return _follow(process, limits, stdin)
+    setup = Setup(
+        folder=folder,
+        environ=build_environ(folder, limits.environ),
+        cpu_seconds=allow_cpu(limits.seconds),
+    )
+    return _run(words, setup, limits, stdin)
+
+
+def run_helper(program: Path, folder: Path, limits: Limits, stdin: str) -> Finished:
+    """Run a Python file of ours that needs the standard library only."""
+    setup = Setup(
+        kind="python",
+        folder=folder,
+        environ=build_environ(folder, limits.environ),
+        cpu_seconds=math.ceil(limits.seconds),
+        memory_bytes=HELPER_MEMORY_BYTES,
+    )
+    return _run([str(program)], setup, limits, stdin)
 
 
 def build_environ(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
@@ -104,17 +111,25 @@ def build_environ(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
     return {**passed, "HOME": str(folder), "PWD": str(folder), "TERM": "dumb", **more}
 
 
-def _follow(process: subprocess.Popen[bytes], limits: Limits, stdin: str | None) -> Finished:
+def _run(words: Sequence[str], setup: Setup, limits: Limits, stdin: str | None) -> Finished:
+    given = subprocess.PIPE if stdin is not None else subprocess.DEVNULL
+    setup = replace(setup, stdin=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        child = start_child(words, setup)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        return Finished(EXIT_NOT_FOUND, f"cannot start {words[0]!r}: {reason}")
+    process = child.process
     if process.stdout is None:  # it was asked for as a pipe
         raise AssertionError
     collector = _Collector(process.stdout, limits.output_bytes)
     collector.start()
-    try:
-        _feed(process, stdin)
+    feeder = threading.Thread(target=_feed, args=(process.stdin, stdin or ""), daemon=True)
+    feeder.start()
+    with child:
         timed_out = not _wait(process, limits)
-    finally:
-        kill_group(process)
     collector.join(DRAIN_SECONDS)
+    feeder.join(DRAIN_SECONDS)
     process.stdout.close()
     code = EXIT_TIMEOUT if timed_out else process.returncode
     text = collector.text()
@@ -123,12 +138,13 @@ def _follow(process: subprocess.Popen[bytes], limits: Limits, stdin: str | None)
     return Finished(code, text, timed_out)
 
 
-def _feed(process: subprocess.Popen[bytes], stdin: str | None) -> None:
-    if process.stdin is None:
+def _feed(pipe: IO[bytes] | None, stdin: str) -> None:
+    """Write a command's input, in a thread of its own: one that reads nothing blocks the writer."""
+    if pipe is None:
         return
     # A command may end without reading what it was given.
-    with suppress(OSError), process.stdin:
-        process.stdin.write((stdin or "").encode("utf-8", "replace"))
+    with suppress(OSError), pipe:
+        pipe.write(stdin.encode("utf-8", "replace"))
 
 
 def _wait(process: subprocess.Popen[bytes], limits: Limits) -> bool:
@@ -143,13 +159,3 @@ def _wait(process: subprocess.Popen[bytes], limits: Limits) -> bool:
             return False
         left -= step
     return False
-
-
-def kill_group(process: subprocess.Popen[bytes]) -> None:
-    """End the command and everything it left running in its group."""
-    if sys.platform == "win32":
-        process.kill()
-    else:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-    process.wait()

@@ -7,7 +7,6 @@ trial, not a missing value.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,14 +20,14 @@ from warmstart.experiment.trial import Trial, TrialCall, TrialStatus
 from warmstart.model import Call, Status
 from warmstart.runners import matching
 from warmstart.runners.endpoint import Conversation
-from warmstart.runners.process import Limits, run_process
+from warmstart.runners.process import Limits, run_helper, run_process
 from warmstart.runners.sandbox import Sandbox
 from warmstart.sources.assemble import join_calls
 
 ORIGIN = "live_store"
 CHECK_SECONDS = 60.0
 MATCH_SECONDS = 10.0
-MATCH_PROGRAM = str(Path(matching.__file__))
+MATCH_PROGRAM = Path(matching.__file__)
 MIN_COPIED_LENGTH = 4
 MAX_DETAIL = 300
 
@@ -83,10 +82,11 @@ def check_task(
         return CommandResult(ended.exit_code, ended.output)
 
     def search(pattern: str, text: str) -> bool | None:
-        words = [sys.executable, "-I", "-S", MATCH_PROGRAM]
         wanted = json.dumps({"pattern": pattern, "text": text})
-        ended = run_process(words, sandbox.root, Limits(seconds=MATCH_SECONDS), wanted)
-        return None if ended.timed_out else ended.exit_code == 0
+        limits = Limits(seconds=MATCH_SECONDS)
+        ended = run_helper(MATCH_PROGRAM, sandbox.root, limits, wanted)
+        # Anything else means that it was cut off: by time, CPU or memory.
+        return {matching.EXIT_FOUND: True, matching.EXIT_NOT_FOUND: False}.get(ended.exit_code)
 
     worked = [call.request for call in calls if call.outcome.status is Status.OK]
     left = Left(answer=conversation.answer, calls=worked, read=sandbox.find, run=run, search=search)

@@ -35,8 +35,11 @@ def find_matches(pattern: re.Pattern[str], glob: str, folder: str = ".") -> Iter
     for path in list_files(folder):
         if not (fnmatch(path, glob) or fnmatch(path.rpartition("/")[2], glob)):
             continue
-        with open(path, "rb") as file:  # noqa: PTH123 - starts faster
-            text = file.read(MAX_FILE_BYTES).decode("utf-8", "replace")
+        try:
+            with open(path, "rb") as file:  # noqa: PTH123 - starts faster
+                text = file.read(MAX_FILE_BYTES).decode("utf-8", "replace")
+        except OSError:  # not ours to read; the other files are searched
+            continue
         for number, line in enumerate(text.splitlines(), 1):
             if pattern.search(line[:MAX_LINE_CHARS]):
                 yield f"{path}:{number}:{line[:MAX_LINE_CHARS]}"

@@ -8,7 +8,6 @@ is kept beside its output.
 from __future__ import annotations
 
 import json
-import sys
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -19,14 +18,14 @@ from warmstart.experiment.tasks import Task, ToolDefinition
 from warmstart.model import Request, Result
 from warmstart.runners import searching
 from warmstart.runners.calculator import calculate
-from warmstart.runners.process import Finished, Limits, run_process
+from warmstart.runners.process import Finished, Limits, run_helper, run_process
 from warmstart.runners.sandbox import Sandbox, SandboxError
 
 TERMINAL_SECONDS = 30.0
 MAX_RESULT_CHARS = 20_000
 MAX_ENTRIES = 500
 SEARCH_SECONDS = 10.0
-SEARCH_PROGRAM = str(Path(searching.__file__))
+SEARCH_PROGRAM = Path(searching.__file__)
 
 
 class Reply(NamedTuple):
@@ -202,11 +201,11 @@ def _search_files(sandbox: Sandbox, arguments: Mapping[str, Any]) -> Reply:
     glob = _text(arguments, "glob") if arguments.get("glob") else "*"
     wanted = json.dumps({"pattern": _text(arguments, "pattern"), "glob": glob})
     limits = Limits(seconds=SEARCH_SECONDS, output_bytes=4 * MAX_RESULT_CHARS)
-    ended = run_process([sys.executable, "-I", SEARCH_PROGRAM], sandbox.root, limits, wanted)
-    if ended.timed_out:
-        return fail("the search took too long; use a simpler pattern")
-    if ended.exit_code != 0:
+    ended = run_helper(SEARCH_PROGRAM, sandbox.root, limits, wanted)
+    if ended.exit_code == searching.EXIT_BAD_PATTERN:
         return fail(ended.output.strip())
+    if ended.exit_code != 0:  # cut off by time, CPU or memory
+        return fail("the search took too long; use a simpler pattern")
     return Reply(ended.output.rstrip("\n") or "no matches")
 
 
