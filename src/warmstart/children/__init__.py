@@ -24,7 +24,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, NamedTuple, Self
 
-__all__ = ["Child", "Completed", "Setup", "allow_cpu", "run_child", "start_child"]
+__all__ = ["Child", "ChildSetup", "Completed", "allow_cpu", "run_child", "start_child"]
 
 Kind = Literal["command", "python", "terminal"]
 SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
@@ -35,7 +35,7 @@ REPORT_BYTES = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
+class ChildSetup:
     """How a command is started. Streams are what ``subprocess`` takes; None means ours."""
 
     kind: Kind = "command"
@@ -102,7 +102,7 @@ def allow_cpu(seconds: float) -> int:
     return math.ceil(seconds) * (os.cpu_count() or 1)
 
 
-def start_child(words: Sequence[str], setup: Setup) -> Child:
+def start_child(words: Sequence[str], setup: ChildSetup) -> Child:
     """Start a command; end it with ``Child.end`` or ``with``.
 
     Raises:
@@ -135,7 +135,7 @@ def start_child(words: Sequence[str], setup: Setup) -> Child:
     return Child(process, watch, 0 if setup.kind == "terminal" else pid)
 
 
-def run_child(words: Sequence[str], setup: Setup, data: bytes, *, seconds: float) -> Completed:
+def run_child(words: Sequence[str], setup: ChildSetup, data: bytes, *, seconds: float) -> Completed:
     """Run a command to its end on some input.
 
     Raises:
@@ -148,7 +148,7 @@ def run_child(words: Sequence[str], setup: Setup, data: bytes, *, seconds: float
         return Completed(process.returncode, stdout or b"", stderr or b"")
 
 
-def _supervised(words: Sequence[str], setup: Setup, watch: int, report: int) -> list[str]:
+def _supervised(words: Sequence[str], setup: ChildSetup, watch: int, report: int) -> list[str]:
     environ = os.environ if setup.environ is None else setup.environ
     numbers = (watch, report, setup.cpu_seconds, setup.memory_bytes)
     return [
@@ -158,7 +158,7 @@ def _supervised(words: Sequence[str], setup: Setup, watch: int, report: int) -> 
 
 
 def _open(
-    words: Sequence[str], setup: Setup, pass_fds: tuple[int, ...] = ()
+    words: Sequence[str], setup: ChildSetup, pass_fds: tuple[int, ...] = ()
 ) -> subprocess.Popen[bytes]:
     return subprocess.Popen(  # noqa: S603 - whoever calls says what is run; no shell
         list(words),

@@ -19,6 +19,7 @@ from typing import Any
 
 from rich.text import Text
 
+from warmstart.children import ChildSetup, allow_cpu, run_child
 from warmstart.cli._output import Column, note, open_console, print_json, print_table
 from warmstart.cli._text import clean, count, local_time
 from warmstart.errors import NotFoundError, UsageError, WarmstartError
@@ -29,7 +30,7 @@ from warmstart.gateway import (
     SessionStore,
     load_gateway_config,
 )
-from warmstart.gateway.expiry import Round
+from warmstart.gateway.expiry import CLAIM_SECONDS, Round
 from warmstart.gateway.policy import to_utc
 from warmstart.gateway.routes import DATABASE_NAME
 from warmstart.store import SessionDB
@@ -142,11 +143,17 @@ def _make_flush(command: str | None) -> Callable[[SessionEntry], None]:
     except ValueError as error:
         raise UsageError(f"--run {command!r} cannot be read: {error}") from error
 
+    # Past its claim a session is given to the next watcher: a command must be gone by then.
+    setup = ChildSetup(stdin=subprocess.PIPE, cpu_seconds=allow_cpu(CLAIM_SECONDS))
+
     def flush(entry: SessionEntry) -> None:
         record = json.dumps(_export(entry)).encode()
-        done = subprocess.run(words, input=record, check=False)  # noqa: S603 - the user's command
-        if done.returncode:
-            raise FlushError(f"{words[0]!r} exited with {done.returncode}")
+        try:
+            done = run_child(words, setup, record, seconds=CLAIM_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            raise FlushError(f"{words[0]!r} did not end in {CLAIM_SECONDS:g} seconds") from error
+        if done.exit_code:
+            raise FlushError(f"{words[0]!r} exited with {done.exit_code}")
 
     return flush
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import orjson
 
 from warmstart.atomic import PRIVATE_MODE, write_whole
+from warmstart.children import ChildSetup, allow_cpu, run_child
 from warmstart.errors import UsageError
 from warmstart.integrations.agents import Change, Machine, Setup, describe, find_command
 from warmstart.workspace import Workspace
@@ -98,19 +99,20 @@ def _run(command: tuple[str, ...]) -> list[Done]:
     """The agent's own door, where it has one."""
     if not command:
         return []
+    setup = ChildSetup(
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, cpu_seconds=allow_cpu(COMMAND_SECONDS)
+    )
     try:
-        run = subprocess.run(  # noqa: S603 - a fixed command of the table
-            command, capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False
-        )
+        run = run_child(command, setup, b"", seconds=COMMAND_SECONDS)
     except FileNotFoundError as error:
         raise UsageError(
             f"{command[0]} is not on the PATH", hint=f"run it where {command[0]} is installed"
         ) from error
     except subprocess.TimeoutExpired as error:
         raise UsageError(f"{' '.join(command)} did not end") from error
-    if run.returncode:
-        said = (run.stderr or run.stdout).strip().splitlines()
-        raise UsageError(f"{' '.join(command)} failed: {said[-1] if said else run.returncode}")
+    if run.exit_code:
+        said = (run.stderr or run.stdout).decode("utf-8", "replace").strip().splitlines()
+        raise UsageError(f"{' '.join(command)} failed: {said[-1] if said else run.exit_code}")
     return [Done(where=" ".join(command), result="done")]
 
 

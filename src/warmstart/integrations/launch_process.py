@@ -24,6 +24,11 @@ def run_command(
 ) -> int:
     """Run a command to its end; its exit code.
 
+    Without the supervisor of ``children``, on purpose: this is the user's own agent on the user's
+    terminal, in our process group, as if we were not there. It has no CPU limit, and if this
+    process alone is killed it goes on, as it would under a shell that is killed; a terminal that
+    is closed ends both.
+
     Raises:
         OSError: it cannot be started.
     """

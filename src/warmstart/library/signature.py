@@ -10,6 +10,7 @@ import re
 import subprocess
 from pathlib import Path
 
+from warmstart.children import ChildSetup, Completed, allow_cpu, run_child
 from warmstart.library.files import read_regular
 from warmstart.library.model import Signature
 from warmstart.template import TemplateError
@@ -34,8 +35,9 @@ def sign_file(path: Path, key: Path) -> Path:
     """
     target = signature_path(path)
     target.unlink(missing_ok=True)
-    done = _run(["-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(path.absolute())], b"")
-    if done.returncode or not target.is_file():
+    words = ["-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(path.absolute())]
+    done = _run(words, b"", may_ask=True)  # for the key's passphrase
+    if done.exit_code or not target.is_file():
         raise TemplateError(
             f"{str(path)!r} could not be signed with {str(key)!r}",
             hint="name a private SSH key; one with a passphrase must be in the agent",
@@ -55,7 +57,7 @@ def check_signature(path: Path, data: bytes, allowed: Path) -> Signature:
         return Signature("none")
     read_regular(signature, MAX_SIGNATURE_BYTES)
     common = ["-n", NAMESPACE, "-s", str(signature)]
-    if _run(["-Y", "check-novalidate", *common], data).returncode:
+    if _run(["-Y", "check-novalidate", *common], data).exit_code:
         raise TemplateError(
             "the signature beside it is not of this file",
             field=signature.name,
@@ -65,7 +67,7 @@ def check_signature(path: Path, data: bytes, allowed: Path) -> Signature:
     if not signer:
         return Signature("unknown")
     verify = ["-Y", "verify", "-f", str(allowed), "-I", signer, *common]
-    return Signature("unknown") if _run(verify, data).returncode else Signature("good", signer)
+    return Signature("unknown") if _run(verify, data).exit_code else Signature("good", signer)
 
 
 def _find_signer(signature: Path, allowed: Path) -> str:
@@ -77,12 +79,16 @@ def _find_signer(signature: Path, allowed: Path) -> str:
     return names[0] if names and _SIGNER.fullmatch(names[0]) else ""
 
 
-def _run(arguments: list[str], data: bytes) -> subprocess.CompletedProcess[bytes]:
+def _run(arguments: list[str], data: bytes, *, may_ask: bool = False) -> Completed:
+    setup = ChildSetup(
+        kind="terminal" if may_ask else "command",
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cpu_seconds=allow_cpu(TIMEOUT_SECONDS),
+    )
     try:
-        return subprocess.run(  # noqa: S603 - our own arguments, no shell
-            ["ssh-keygen", *arguments],  # noqa: S607 - the one of the user's PATH
-            input=data, capture_output=True, timeout=TIMEOUT_SECONDS, check=False,
-        )  # fmt: skip
+        return run_child(["ssh-keygen", *arguments], setup, data, seconds=TIMEOUT_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise TemplateError(
             "ssh-keygen could not be run", hint="install OpenSSH 8.1 or newer"

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from warmstart.children import Setup, allow_cpu, start_child
+from warmstart.children import ChildSetup, allow_cpu, start_child
 
 MAX_OUTPUT_BYTES = 20_000
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT", "TMPDIR")
@@ -85,7 +85,7 @@ def run_process(
     words: Sequence[str], folder: Path, limits: Limits, stdin: str | None = None
 ) -> Finished:
     """Run a command in a folder; it and all it started are gone when this returns."""
-    setup = Setup(
+    setup = ChildSetup(
         folder=folder,
         environ=build_environ(folder, limits.environ),
         cpu_seconds=allow_cpu(limits.seconds),
@@ -95,7 +95,7 @@ def run_process(
 
 def run_helper(program: Path, folder: Path, limits: Limits, stdin: str) -> Finished:
     """Run a Python file of ours that needs the standard library only."""
-    setup = Setup(
+    setup = ChildSetup(
         kind="python",
         folder=folder,
         environ=build_environ(folder, limits.environ),
@@ -111,7 +111,7 @@ def build_environ(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
     return {**passed, "HOME": str(folder), "PWD": str(folder), "TERM": "dumb", **more}
 
 
-def _run(words: Sequence[str], setup: Setup, limits: Limits, stdin: str | None) -> Finished:
+def _run(words: Sequence[str], setup: ChildSetup, limits: Limits, stdin: str | None) -> Finished:
     given = subprocess.PIPE if stdin is not None else subprocess.DEVNULL
     setup = replace(setup, stdin=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
