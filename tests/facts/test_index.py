@@ -131,10 +131,21 @@ for number in run_shares(lambda share: count(), [[1], [2]]):
 """
 
 
-def test_workers_end_when_their_parent_is_killed() -> None:
+STUCK = """
+import time
+from warmstart.facts.pool import run_shares
+def work(share):
+    print("running", flush=True)
+    time.sleep(600)
+list(run_shares(work, [[1]]))
+"""
+
+
+@pytest.mark.parametrize("program", [FOREVER, STUCK])
+def test_workers_end_when_their_parent_is_killed(program: str) -> None:
     if not can_fork():
         pytest.skip("one core, or threads")
-    with subprocess.Popen([sys.executable, "-c", FOREVER], stdout=subprocess.PIPE) as parent:
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as parent:
         assert parent.stdout is not None
         assert parent.stdout.readline() == b"running\n"
         parent.kill()

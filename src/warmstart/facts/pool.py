@@ -1,7 +1,9 @@
 """Work on a large database in two processes where two cores are free.
 
 Children are forked, so what they need is already there; each opens connections of its own and
-sends back what it has built, a batch at a time. Nothing is shared and nothing outlives the call.
+sends back what it has built, a batch at a time. Nothing is shared and nothing outlives the call,
+nor this process: a worker watches a pipe to it, as the supervisor of ``children`` does for commands.
+There is no CPU limit, as a store may be of any size.
 """
 
 from __future__ import annotations
@@ -57,11 +59,13 @@ def run_shares(
     context = multiprocessing.get_context("fork")
     ends: list[Connection] = []
     children = []
+    lifeline = os.pipe()
     try:
         for share in shares:
             receiver, sender = context.Pipe(duplex=False)
             ends.append(receiver)
-            child = context.Process(target=_serve, args=(work, share, sender, ends), daemon=True)
+            arguments = (work, share, sender, ends, lifeline)
+            child = context.Process(target=_serve, args=arguments, daemon=True)
             child.start()
             sender.close()
             children.append(child)
@@ -71,6 +75,8 @@ def run_shares(
             child.terminate()
         for child in children:
             child.join()
+        for end in lifeline:
+            os.close(end)
 
 
 def _receive(ends: list[Connection]) -> Iterator[Any]:
@@ -92,7 +98,9 @@ def _serve(
     share: Sequence[_Item],
     sender: Connection,
     inherited: Iterable[Connection],
+    lifeline: tuple[int, int],
 ) -> None:
+    threading.Thread(target=_end_with_parent, args=lifeline, daemon=True).start()
     # With an end for reading of its own, a worker would wait for ever once its parent is gone.
     for end in inherited:
         end.close()
@@ -108,3 +116,10 @@ def _serve(
         sender.send(None)
     except (KeyboardInterrupt, BrokenPipeError):
         os._exit(1)
+
+
+def _end_with_parent(watched: int, watch: int) -> None:
+    """End this worker, whatever it is at, when nobody holds the other end any more."""
+    os.close(watch)
+    os.read(watched, 1)
+    os._exit(1)
