@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 from pathlib import Path
 
@@ -41,3 +42,11 @@ def test_the_program_prints_what_it_finds(
 
         sys.stdout.flush()
         assert len(capfdbinary.readouterr().out.splitlines()) == lines
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or not os.geteuid(), reason="root may read it")
+def test_a_file_that_cannot_be_read_is_passed_over(folder: Path) -> None:
+    (folder / "0.txt").write_text("two\n")
+    (folder / "0.txt").chmod(0)
+    found = list(find_matches(re.compile("tw."), "*"))
+    assert found == ["a.txt:2:two", "src/b.py:1:two = 2"]

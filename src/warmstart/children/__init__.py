@@ -11,7 +11,6 @@ over or out of time, but outlives us if we are killed, and has no limits.
 
 from __future__ import annotations
 
-import errno
 import math
 import os
 import signal
@@ -178,10 +177,8 @@ def _read_report(report: int, name: str) -> int:
     while part := os.read(report, REPORT_BYTES):
         text += part
     pid = 0
-    for line in text.decode().splitlines():
-        word, _, number = line.rpartition(" ")
-        if word:
-            code = int(number) or errno.ENOEXEC
-            raise OSError(code, os.strerror(code), name)
-        pid = int(number)
+    for number in map(int, text.split()):
+        if number < 0:
+            raise OSError(-number, os.strerror(-number), name)
+        pid = number
     return pid

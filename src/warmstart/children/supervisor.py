@@ -7,14 +7,15 @@ warmstart ends, SIGKILL included. Either way the group is killed, and this proce
 command did. A thread inside the command could not do this: a regular expression holds Python's lock
 until it is through.
 
-``REPORT`` is a pipe as well: the command's process id, then nothing more once it runs, or the
-number of the error that kept it from running. Only modules that load fast are imported: this is
-started once per command.
+``REPORT`` is a pipe as well: it is sent the command's process id and, as a negative number, the
+error that kept it from running. Only modules that load fast are imported: this is started once per
+command.
 """
 
 from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found] # what `signal` wraps; starts 3 ms faster
+import errno
 import os
 import select
 import sys
@@ -49,7 +50,7 @@ def main(arguments: list[str]) -> int:
             os.setpgid(0, 0)
         _prepare(cpu, memory, arguments[5])
         return _become(kind, report, arguments[6:])
-    os.write(report, b"%d\n" % child)
+    _report(report, child)
     os.close(report)
     _let_go()
     status = _supervise(child, watch, wake)
@@ -98,8 +99,15 @@ def _become(kind: str, report: int, words: list[str]) -> int:
     try:
         os.execvp(words[0], words)  # noqa: S606 - no shell, on purpose
     except OSError as problem:
-        os.write(report, b"error %d\n" % (problem.errno or 0))
+        _report(report, -(problem.errno or errno.ENOEXEC))
     os._exit(EXIT_NOT_STARTED)
+
+
+def _report(report: int, number: int) -> None:
+    try:
+        os.write(report, b"%d\n" % number)
+    except BrokenPipeError:  # warmstart is gone; WATCH says so, too
+        return
 
 
 def _let_go() -> None:

@@ -1,8 +1,8 @@
 """Work on a large database in two processes where two cores are free.
 
 Children are forked, so what they need is already there; each opens connections of its own and
-sends back what it has built, a batch at a time. Nothing is shared and nothing outlives the call,
-nor this process: a worker watches a pipe to it, as the supervisor of ``children`` does for commands.
+sends back what it has built, a batch at a time. Nothing is shared and nothing outlives the call or
+this process: a worker watches a pipe to it, as the supervisor of ``children`` does for commands.
 There is no CPU limit, as a store may be of any size.
 """
 
