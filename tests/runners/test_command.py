@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from support.planting import Planter, find_leaks
+from warmstart.errors import UsageError
 from warmstart.experiment.arms import COLD_START, ArmStart, start_warm
 from warmstart.experiment.plan import Design, Plan, Runner, RunnerKind, TaskSet
 from warmstart.experiment.schedule import Slot
 from warmstart.experiment.tasks import Task, parse_task
 from warmstart.experiment.trial import TrialStatus
 from warmstart.model.template import Example, Template
-from warmstart.runners.command import CommandWorker, fill_words, find_session
+from warmstart.runners.command import CommandWorker, fill_command, find_session
 from warmstart.runners.pool import Done
 from warmstart.sources.stores import Machine
 from warmstart.warm.build import build_warmup
@@ -75,7 +76,13 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     return Machine(environ=os.environ, user_home=tmp_path / "home", warmstart_home=tmp_path / "ws")
 
 
-def _run(tmp_path: Path, command: tuple[str, ...], start: ArmStart, seconds: float = 60) -> Done:
+def _run(
+    tmp_path: Path,
+    command: tuple[str, ...],
+    start: ArmStart,
+    seconds: float = 60,
+    task: Task = TASK,
+) -> Done:
     runner = Runner(kind=RunnerKind.COMMAND, command=command, trial_timeout=seconds)
     plan = Plan(
         name="e", design=Design(arms=("cold", "warm:reads")), runner=runner,
@@ -87,7 +94,7 @@ def _run(tmp_path: Path, command: tuple[str, ...], start: ArmStart, seconds: flo
         return start
 
     worker = CommandWorker(
-        plan=plan, tasks={"t": TASK}, prepare=prepare, folder=tmp_path, home=tmp_path / "ws",
+        plan=plan, tasks={"t": task}, prepare=prepare, folder=tmp_path, home=tmp_path / "ws",
         stop=threading.Event(),
     )  # fmt: skip
     return worker(Slot(0, "t", "cold", 0))
@@ -121,11 +128,30 @@ def test_the_session_an_agent_kept_is_found_and_judged(tmp_path: Path, machine: 
 
 def test_placeholders_are_filled_in_words_and_not_in_what_they_bring() -> None:
     values = {"prompt": "a {workdir}", "workdir": "/w", "template": ""}
-    words = ["run", "{start}", "--in={workdir}", "{prompt}", "{other}"]
-    assert fill_words(words, values, COLD_START) == [
-        "run", "--cold", "--in=/w", "a {workdir}", "{other}",
+    words = ["run", "{start}", "--in={workdir}", "{prompt}", "{other}", "{workdir}: {prompt}"]
+    assert fill_command(words, values, COLD_START) == [
+        "run", "--cold", "--in=/w", "a {workdir}", "{other}", "/w: a {workdir}",
     ]  # fmt: skip
-    assert fill_words(["{start}"], values, _warm()) == ["--template", "reads"]
+    assert fill_command(["{start}"], values, _warm()) == ["--template", "reads"]
+
+
+def test_a_stored_plan_that_would_run_the_prompt_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="reads as code"):
+        _run(tmp_path, ("sh", "-c", "echo {prompt}"), COLD_START)
+    with pytest.raises(UsageError, match="several words"):
+        _run(tmp_path, ("agent", "--options={start}"), COLD_START)
+
+
+HOSTILE = ["$(touch ran)", "`touch ran`", '"; touch ran; "', "'; touch ran; '", "x\ntouch ran",
+           "-c 'touch ran'", "{workdir} {prompt}", "$1 $(touch ran)"]  # fmt: skip
+
+
+@pytest.mark.parametrize("prompt", HOSTILE)
+def test_a_prompt_is_never_run(tmp_path: Path, prompt: str) -> None:
+    task = parse_task({"id": "t", "prompt": prompt})
+    for command in (("printf", "%s", "{prompt}"), ("sh", "-c", 'printf %s "$1"', "-", "{prompt}"),
+                    ("sh", "-c", 'cat "$1"; ls ran 2>/dev/null; :', "-", "{prompt_file}")):  # fmt: skip
+        assert _run(tmp_path, command, COLD_START, task=task).conversation.answer == prompt
 
 
 def test_the_agent_is_told_the_shared_preamble(tmp_path: Path) -> None:

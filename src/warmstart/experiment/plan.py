@@ -134,7 +134,7 @@ class Runner:
     """Dollars per million tokens."""
     output_price: float | None = None
     command: tuple[str, ...] = ()
-    """For ``command``: words with ``{prompt}``, ``{prompt_file}``, ``{workdir}``, ``{warmup}``."""
+    """For ``command``: words with ``{prompt}``, ``{prompt_file}``, ``{workdir}``, ``{start}`` …"""
     observed: str = ""
     """For ``observed``: ``live``, or a JSONL file of labelled sessions."""
 

@@ -10,11 +10,13 @@ from collections.abc import Sequence
 
 from warmstart.integrations.launch_parts import Ask, Launch, Place, Seed
 from warmstart.model.warmup import WarmUp
+from warmstart.placeholders import fill_words
 from warmstart.warm.target import Target
 from warmstart.workspace.warming import Prepared
 
 VARIABLE = "WARMSTART_WARMUP_FILE"
-PLACEHOLDER = "{warmup}"
+PLACEHOLDER = "warmup"
+"""A path of ours, so it may also stand in a line for a shell."""
 FOLDER = "launch"
 
 
@@ -61,7 +63,7 @@ class Other:
     def _name_file(self, ask: Ask, place: Place, data: bytes) -> Launch:
         path = place.home / FOLDER / f"{place.session_id}.txt"
         return Launch(
-            arguments=tuple(word.replace(PLACEHOLDER, str(path)) for word in ask.arguments),
+            arguments=tuple(fill_words(ask.arguments, {PLACEHOLDER: str(path)})),
             environ={VARIABLE: str(path)},
             seeds=(Seed(path, data),),
         )

@@ -1,8 +1,9 @@
 """Trials by any command: a real agent, or a script, in a folder laid out for its task.
 
-The command is words, not a shell line; placeholders are filled in each word. It keeps the user's
-environment, because an agent needs its own keys and settings. Afterwards the session is looked
-for where agents keep theirs, by its folder; where none is found, what it printed is kept.
+The command is words, not a shell line; placeholders are filled in each word, and refused in a word
+that a shell or an interpreter would read as code. It keeps the user's environment, because an agent
+needs its own keys and settings. Afterwards the session is looked for where agents keep theirs, by
+its folder; where none is found, what it printed is kept.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from warmstart.errors import UsageError
 from warmstart.experiment.arms import ArmStart
 from warmstart.experiment.plan import Plan
 from warmstart.experiment.schedule import Slot
 from warmstart.experiment.tasks import Task
 from warmstart.experiment.trial import TrialStatus
 from warmstart.model import Message, Role, Session
+from warmstart.placeholders import fill_words, refuse_in_code
 from warmstart.redact import redact
 from warmstart.runners.endpoint import Conversation, price
 from warmstart.runners.pool import Done
@@ -39,6 +42,7 @@ MAX_UNITS = 40
 CLOCK_SLACK_SECONDS = 5.0
 OWN_READERS = ("live_store", "warmstart")
 START_WORD = "{start}"
+PLACEHOLDERS = ("prompt", "prompt_file", "warmup_file", "system_file", "workdir", "template")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +59,10 @@ class CommandWorker:
     setup: str = ""
     stop: threading.Event = field(default_factory=threading.Event)
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        """Refuse a stored plan that ``experiment new`` would not have written."""
+        check_command(self.plan.runner.command)
 
     def __call__(self, slot: Slot) -> Done:
         """Carry out one trial."""
@@ -80,7 +88,7 @@ class CommandWorker:
     ) -> tuple[Conversation, Session | None]:
         runner = self.plan.runner
         values = _lay_out(task, start, sandbox, aside, self.plan.design.preamble)
-        words = fill_words(runner.command, values, start)
+        words = fill_command(runner.command, values, start)
         limits = Limits(
             seconds=runner.trial_timeout,
             output_bytes=MAX_OUTPUT_BYTES,
@@ -96,22 +104,27 @@ class CommandWorker:
         return replace(conversation, started_at=began, seconds=seconds), session
 
 
-def fill_words(words: Sequence[str], values: Mapping[str, str], start: ArmStart) -> list[str]:
-    """The command with its placeholders filled; ``{start}`` becomes options of ``warmstart run``.
+def check_command(words: Sequence[str]) -> None:
+    """Let a task's text nowhere be run as code.
 
-    Text between braces that is no placeholder stays as it is.
+    Raises:
+        UsageError: a placeholder stands where it would be, or where it would not be filled.
     """
+    refuse_in_code(words, [*PLACEHOLDERS, START_WORD.strip("{}")])
+    for word in words:
+        if START_WORD in word and word != START_WORD:
+            raise UsageError(
+                f"{START_WORD} becomes several words and cannot be part of one: {word!r:.200}",
+                hint=f"write it as a word of its own: warmstart run {START_WORD} -- my-agent",
+            )
+
+
+def fill_command(words: Sequence[str], values: Mapping[str, str], start: ArmStart) -> list[str]:
+    """The command with its placeholders filled; ``{start}`` becomes options of ``run``."""
+    options = ["--template", start.template] if start.template else ["--cold"]
     filled: list[str] = []
     for word in words:
-        if word == START_WORD:
-            filled += ["--template", start.template] if start.template else ["--cold"]
-            continue
-        for name, value in values.items():
-            # One placeholder per word is replaced once: a prompt may itself contain braces.
-            if f"{{{name}}}" in word:
-                word = word.replace(f"{{{name}}}", value)  # noqa: PLW2901 - the filled word
-                break
-        filled.append(word)
+        filled += options if word == START_WORD else fill_words([word], values)
     return filled
 
 

@@ -39,6 +39,7 @@ from warmstart.experiment.plan import (
 from warmstart.experiment.tasks import Task, choose_tasks, hash_tasks, parse_tasks
 from warmstart.experiment.trial import Trial
 from warmstart.experiment.verdict import Verdict, verdict_of
+from warmstart.runners.command import check_command
 from warmstart.runners.records import Record, count_unreadable, read_trials
 from warmstart.runners.tools import builtin_tools
 from warmstart.workspace.core import Workspace
@@ -129,6 +130,7 @@ def create_experiment(workspace: Workspace, wanted: NewExperiment) -> Experiment
             hint="--split all, or other tasks",
         )
     _check_tools(chosen)
+    check_command(wanted.runner.command)
     plan = check_plan(
         Plan(
             name=wanted.name,
