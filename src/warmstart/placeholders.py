@@ -59,8 +59,8 @@ _PROGRAMS = (
     (_LINE, "su runuser script flock nix-shell vagrant gcloud"),
     (_ENV, "env"),
     (_NPX, "npx"),
-    (_OTHER, "lua luajit julia R Rscript osascript elixir iex erl groovy scala ghc guile racket"
-             " sbcl emacs gdb vim nvim psql mysql mariadb"),
+    (_OTHER, "lua luajit julia R Rscript osascript elixir iex erl groovy scala ghc guile racket"),
+    (_OTHER, "sbcl emacs gdb vim nvim psql mysql mariadb"),
 )  # fmt: skip
 _READERS = {name: reader for reader, names in _PROGRAMS for name in names.split()}
 _JOINING = frozenset(
@@ -132,26 +132,33 @@ def _list_code(program: str, words: Sequence[str], start: int) -> Iterator[int]:
 
 def _list_read(reader: _Reader, words: Sequence[str], start: int) -> Iterator[int]:
     """Code after options, up to the first word that is neither an option nor its value."""
-    wants_code, skips = reader is _FIRST, False
-    for number in range(start, len(words)):
+    wants_code = reader is _FIRST
+    numbers = iter(range(start, len(words)))
+    for number in numbers:
         word = words[number]
-        option = word.startswith(("-", "+")) and len(word) > 1
-        if skips or not word:
-            skips = False
-        elif found := re.fullmatch(reader.code, word, re.DOTALL):
-            given = any(found.groups())
-            if given:
+        if found := re.fullmatch(reader.code, word, re.DOTALL):
+            if any(found.groups()):
                 yield number
-            wants_code = wants_code or not given
+            else:
+                wants_code = True
         elif re.fullmatch(reader.valued, word):
-            skips = True
-        elif wants_code and not (option and reader in (_SHELL, _FIRST)):
+            next(numbers, None)
+        elif wants_code and not _comes_before_code(reader, word):
             yield number
             wants_code = False
             if reader in _ONCE:
                 return
-        elif not option and not reader.anywhere:
+        elif not (_is_option(word) or reader.anywhere):
             return
+
+
+def _comes_before_code(reader: _Reader, word: str) -> bool:
+    """Whether options may stand between the one that asks for code and the code."""
+    return _is_option(word) and (not word or reader in (_SHELL, _FIRST))
+
+
+def _is_option(word: str) -> bool:
+    return not word or (word[0] in "-+" and len(word) > 1)
 
 
 def _name(program: str) -> str:
