@@ -293,6 +293,42 @@ def test_a_command_can_be_the_agent(run: Run, home: Path) -> None:
     assert all(row["session"].startswith("live_store:exp-cmd-") for row in rows)
 
 
+@pytest.mark.parametrize("group", ["experiment", "bootstrap"])
+def test_a_command_that_would_run_the_prompt_is_refused(run: Run, home: Path, group: str) -> None:
+    tasks = write_tasks(home / "tasks.jsonl", 3, prompt="$(touch ran)")
+    first = ("experiment", "new", "cmd", "--arms", "cold,placebo", "--tasks", tasks)
+    words = first if group == "experiment" else ("bootstrap", tasks, "--name", "cmd")
+    made = run(*words, "--command", """sh -c 'echo "{prompt}"'""")
+    assert made.exit_code == 2
+    assert "{prompt} stands in a word that 'sh' reads as code" in made.stderr
+    assert """sh -c 'my-agent "$1"' - {prompt}""" in made.stderr
+    assert not (home / "ws" / "experiments").exists()
+
+
+def test_a_stored_plan_that_would_run_the_prompt_is_not_run_but_reported(
+    run: Run, home: Path
+) -> None:
+    tasks = write_tasks(home / "tasks.jsonl", 3)
+    run("experiment", "new", "cmd", "--arms", "cold,placebo", "--tasks", tasks, "--trials", 1,
+        "--command", "sh -c 'echo $1' - {prompt}")  # fmt: skip
+    plan = _plan(home, "cmd")
+    plan.write_text(plan.read_text().replace("echo $1", "echo {prompt}"))
+    refused = run("experiment", "run", "cmd")
+    assert (refused.exit_code, "reads as code" in refused.stderr) == (2, True)
+    assert run("experiment", "status", "cmd").exit_code == 0
+
+
+def test_no_cell_of_an_exported_table_is_a_formula(run: Run, home: Path) -> None:
+    tasks = write_tasks(home / "tasks.jsonl", 1, id="=cmd|'/c calc'!A1")
+    run("experiment", "new", "cmd", "--arms", "cold,placebo", "--tasks", tasks, "--trials", 1,
+        "--command", "true")  # fmt: skip
+    run("experiment", "run", "cmd")
+    text = run("experiment", "export", "cmd", "--as", "csv").stdout
+    assert {row["task"] for row in csv.DictReader(io.StringIO(text))} == {"'=cmd|'/c calc'!A1"}
+    exported = run("experiment", "export", "cmd").stdout
+    assert {json.loads(line)["task"] for line in exported.splitlines()} == {"=cmd|'/c calc'!A1"}
+
+
 def test_recorded_sessions_with_labels_are_judged(run: Run, new: New, home: Path) -> None:
     new("--trials", 2)
     run("experiment", "run", "first")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import shlex
 import sys
 from collections import Counter
@@ -39,6 +37,7 @@ from warmstart.experiment.plan import (
 )
 from warmstart.experiment.trial import TrialStatus
 from warmstart.export.jsonl import encode_line
+from warmstart.export.table import format_csv
 from warmstart.runners.sessions import format_trial
 from warmstart.workspace import Workspace
 from warmstart.workspace.experiment_runs import Progress, RunOptions, run_experiment
@@ -297,13 +296,11 @@ def _for_others(row: dict[str, Any], redactor: Redactor) -> dict[str, Any]:
 
 
 def _write_csv(rows: list[dict[str, Any]]) -> bytes:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        calls = row["calls"]
-        writer.writerow({**row, "calls": len(calls), "errors": sum(call[1] for call in calls)})
-    return text.getvalue().encode("utf-8", "replace")
+    counted = [
+        {**row, "calls": len(row["calls"]), "errors": sum(call[1] for call in row["calls"])}
+        for row in rows
+    ]
+    return format_csv(COLUMNS, counted)
 
 
 def _describe(made: Experiment) -> dict[str, Any]:
