@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.processes import list_left, list_marked, needs_proc, wait_for
+from warmstart import children
 from warmstart.children import SUPERVISOR, ChildSetup, run_child, start_child
 
 PIPED = ChildSetup(stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -154,3 +156,19 @@ def test_what_cannot_be_started_is_an_error(word: str, error: type[Exception]) -
 def test_a_child_out_of_time_is_killed() -> None:
     with pytest.raises(subprocess.TimeoutExpired):
         run_child(["sleep", "600"], PIPED, b"", seconds=0.2)
+
+
+OTHER_WAYS = re.compile(r"subprocess\.(?:run|Popen\(|call|check|get)|os\.(?:system|fork|popen|spawn|posix)"
+                        r"|multiprocessing\.get_context|create_subprocess")  # fmt: skip
+SOURCE = Path(children.__file__).parents[1]
+ON_PURPOSE = {
+    "children/__init__.py", "children/supervisor.py",
+    "facts/pool.py",  # forks, and watches a pipe of its own
+    "integrations/launch_process.py",  # the user's own agent on the user's own terminal
+}  # fmt: skip
+
+
+def test_nothing_else_starts_a_process() -> None:
+    found = {path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py")
+             if OTHER_WAYS.search(path.read_text("utf-8"))}  # fmt: skip
+    assert found == ON_PURPOSE

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -14,6 +16,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from support.processes import list_left, needs_proc, wait_for
 from warmstart.cli.gateway import gateway
 from warmstart.errors import NotFoundError, UsageError
 from warmstart.gateway import GatewayConfig, Platform, SessionSource, SessionStore
@@ -134,6 +137,18 @@ def test_a_command_that_fails_is_counted(run: Run) -> None:
     command = shlex.join([sys.executable, "-c", "raise SystemExit(3)"])
     assert len(read(run("watch", "--once", "--json", "--run", command))["failed"]) == 1
     assert "0 flushed, 1 failed" in run("watch", "--once", "--run", command).stderr
+
+
+@needs_proc
+@pytest.mark.usefixtures("store")
+def test_a_flush_command_ends_with_a_killed_watcher(home: Path) -> None:
+    words = ["gateway", "watch", "--once", "--run", "sh -c 'sleep 600; :'"]
+    environ = {**os.environ, "WARMSTART_HOME": str(home / "ws")}
+    with subprocess.Popen([sys.executable, "-m", "warmstart", *words], env=environ) as watcher:
+        flushing = wait_for(str(home), "sleep 600", 4)  # the watcher's own words, too
+        watcher.kill()
+    assert flushing
+    assert list_left(str(home)) == {}
 
 
 @pytest.mark.usefixtures("store")
