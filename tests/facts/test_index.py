@@ -11,11 +11,11 @@ import pytest
 
 from warmstart.facts.index import (
     MAX_PLACES,
-    SCHEMA,
     IndexUnavailableError,
     ensure_place,
     next_revision,
     open_index,
+    stamp_schema,
     transaction,
 )
 from warmstart.facts.pool import can_fork, count_cores, run_shares, split_evenly
@@ -35,14 +35,15 @@ def test_a_damaged_file_is_moved_aside(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "facts.db"
     path.write_bytes(content)
     with open_index(path) as connection:
-        assert connection.execute("SELECT schema FROM meta").fetchone() == (SCHEMA,)
+        assert connection.execute("SELECT schema FROM meta").fetchone() == (stamp_schema(),)
     assert (tmp_path / "facts.db.old").read_bytes() == content
 
 
-def test_a_file_of_another_schema_is_moved_aside(tmp_path: Path) -> None:
+@pytest.mark.parametrize("schema", [4, "4", "5:00000000000000000000000000000000", ""])
+def test_a_file_of_another_schema_is_moved_aside(tmp_path: Path, schema: object) -> None:
     path = tmp_path / "facts.db"
     with open_index(path) as connection:
-        connection.execute("UPDATE meta SET schema = ?", (SCHEMA + 1,))
+        connection.execute("UPDATE meta SET schema = ?", (schema,))
         ensure_place(connection, "x")
     with open_index(path) as connection:
         assert connection.execute("SELECT count(*) FROM places").fetchone() == (0,)

@@ -1,7 +1,8 @@
 """The file that remembers facts: ``facts.db`` in the home, private to its user.
 
-Everything in it can be made again, so a file that is damaged, or that another version of the
-schema wrote, is moved aside and begun anew; nothing is ever migrated. Writers take the file with
+Everything in it can be made again, so a file that is damaged, that has other tables, or that other
+code wrote (readers, judge, redaction: ``code_digest``) is moved aside and started from nothing;
+nothing is ever migrated. Writers take the file with
 BEGIN IMMEDIATE and wait for each other, so two processes that refresh at once do the work twice
 at worst and never leave a session in it twice.
 """
@@ -17,10 +18,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from warmstart.errors import WarmstartError
+from warmstart.facts.code_digest import FACTS_CODE, digest_code
 
 FILE = "facts.db"
-SCHEMA = 4
-"""Raised whenever a table, a packed layout or the meaning of a fact changes."""
+SCHEMA = 5
+"""Raised when a table changes; a changed meaning of what is in it shows in the code's digest."""
 BUSY_SECONDS = 10.0
 MAX_TRIES = 60
 USED_SECONDS = 60.0
@@ -28,7 +30,7 @@ USED_SECONDS = 60.0
 MAX_PLACES = 20
 """How many sets of paths, named one time or another, are remembered beside the machine's stores."""
 TABLES = (
-    "CREATE TABLE meta (schema INTEGER NOT NULL, revision INTEGER NOT NULL)",
+    "CREATE TABLE meta (schema TEXT NOT NULL, revision INTEGER NOT NULL)",
     "CREATE TABLE places (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, used REAL NOT NULL)",
     """CREATE TABLE units (
         id INTEGER PRIMARY KEY, place INTEGER NOT NULL REFERENCES places ON DELETE CASCADE,
@@ -96,6 +98,11 @@ class _ForeignSchemaError(Exception):
     """Another version wrote the file."""
 
 
+def stamp_schema() -> str:
+    """What an index must be marked with to be used: the tables' version, and the code's digest."""
+    return f"{SCHEMA}:{digest_code(*FACTS_CODE)}"
+
+
 def _unavailable(path: Path, error: BaseException | None) -> IndexUnavailableError:
     why = getattr(error, "strerror", None) or str(error or "it cannot be replaced")
     return IndexUnavailableError(f"cannot keep facts in {str(path)!r}: {why}")
@@ -116,13 +123,13 @@ def _prepare(connection: sqlite3.Connection) -> None:
             if _read_schema(connection) is None:
                 for table in TABLES:
                     connection.execute(table)
-                connection.execute("INSERT INTO meta VALUES (?, 0)", (SCHEMA,))
-    if _read_schema(connection) != SCHEMA:
+                connection.execute("INSERT INTO meta VALUES (?, 0)", (stamp_schema(),))
+    if _read_schema(connection) != stamp_schema():
         raise _ForeignSchemaError
 
 
-def _read_schema(connection: sqlite3.Connection) -> int | None:
-    """The schema's version; None in an empty file.
+def _read_schema(connection: sqlite3.Connection) -> str | int | None:
+    """What the file is marked with, a number by earlier versions; None in an empty file.
 
     Raises:
         sqlite3.DatabaseError: it is no database, or one with other tables.

@@ -128,9 +128,9 @@ def split_chunks(ids: Iterable[tuple[int, int]]) -> dict[int, list[tuple[int, in
     return chunks
 
 
-def stamp_chunk(members: Sequence[tuple[int, int]]) -> bytes:
-    """Changes when a member does, or when another session is in it."""
-    return blake2b(repr(members).encode(), digest_size=16).digest()
+def stamp_chunk(members: Sequence[tuple[int, int]], code: str = "") -> bytes:
+    """Changes when a member does, when another session is in it, or with the code's digest."""
+    return blake2b(repr(members).encode() + code.encode(), digest_size=16).digest()
 
 
 def load_summaries(

@@ -14,9 +14,6 @@ from warmstart.profile.tool_types import DOMINANCE, TRIVIAL_TOOLS, ToolType
 
 __all__ = ["DEFAULT_RULES", "Rules", "parse_tool_types"]
 
-VERSION = 1
-"""Raised when a summary's layout or meaning changes, so that stored ones are made again."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
@@ -31,7 +28,7 @@ class Rules:
     @property
     def fingerprint(self) -> str:
         """Equal for equal rules, whatever the order they were given in."""
-        text = repr((VERSION, sorted(self.trivial), sorted(self.types.items()), self.dominance))
+        text = repr((sorted(self.trivial), sorted(self.types.items()), self.dominance))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def is_trivial(self, tool: str) -> bool:

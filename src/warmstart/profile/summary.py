@@ -12,14 +12,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from operator import add, itemgetter
 from typing import Any
-from zlib import crc32
 
 import orjson
 
 from warmstart.errors import UsageError
 from warmstart.profile.sums import Sums
 
-__all__ = ["FORMAT", "Summary", "decode_summary", "encode_summary", "merge", "merge_all"]
+__all__ = ["Summary", "decode_summary", "encode_summary", "merge", "merge_all"]
 
 MAX_MARKERS = 150
 """Beyond twice this many, the least used are dropped."""
@@ -69,10 +68,6 @@ TOOL_COLUMNS = (
 """``worked`` to ``between`` are of sessions where the tool failed: its calls that worked, how many
 of them were followed by another as soon as a repair must come, how many of those with no failure
 of the tool in between, and the calls between the latter."""
-
-
-FORMAT = f"{crc32(repr((TOOL_COLUMNS, [one.name for one in fields(Summary)])).encode()):08x}"
-"""Part of what a summary is stored under: another wherever an older one would be read wrongly."""
 
 
 def merge(one: Summary, two: Summary) -> Summary:

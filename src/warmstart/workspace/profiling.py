@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from warmstart.errors import UsageError
+from warmstart.facts.code_digest import digest_code
 from warmstart.facts.collector import without_collector
 from warmstart.model.facts import SessionFacts
 from warmstart.model.selection import Selection
@@ -20,7 +21,7 @@ from warmstart.profile.corpus import LENGTH_EDGES, CorpusProfile, corpus_profile
 from warmstart.profile.rules import DEFAULT_RULES, Rules, parse_tool_types
 from warmstart.profile.session import SessionProfile, profile_whole_session
 from warmstart.profile.summarise import summarise
-from warmstart.profile.summary import FORMAT, decode_summary, encode_summary, merge_all
+from warmstart.profile.summary import decode_summary, encode_summary, merge_all
 from warmstart.profile.tool_types import TRIVIAL_TOOLS
 from warmstart.sources import ReadLog
 from warmstart.workspace.config import load_section
@@ -38,6 +39,9 @@ __all__ = [
     "profile_one",
     "write_page",
 ]
+
+PROFILE_CODE = ("profile", "stats")
+"""What decides, beside the facts, what a kept summary says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +119,7 @@ def profile_corpus(
     def join(parts: Sequence[bytes]) -> bytes:
         return encode_summary(merge_all(map(decode_summary, parts)))
 
-    making = Making(f"profile:{FORMAT}:{rules.fingerprint}", encode, join)
+    making = Making(f"profile:{rules.fingerprint}", encode, join, digest_code(*PROFILE_CODE))
     with without_collector():
         summary = read_summary(workspace, selection, log, making, on_progress=on_progress)
         return corpus_profile([decode_summary(summary)], edges)

@@ -64,9 +64,11 @@ class Making(NamedTuple):
     """How one summary of many sessions is made."""
 
     version: str
-    """Another where summaries are made in another way."""
+    """Another where summaries are made in another way; both are kept."""
     summarise: Summarise
     join: Callable[[Sequence[bytes]], bytes]
+    code: str = ""
+    """A digest of the code that makes them; another one replaces what older code made."""
 
 
 def read_summary(
@@ -78,16 +80,16 @@ def read_summary(
     on_progress: Progress | None = None,
 ) -> bytes:
     """All summaries as one, kept until any session changes."""
-    version, summarise, join = making
+    version, summarise, join, code = making
     with open_view(workspace, selection, log, on_progress=on_progress) as view:
         if view is None:
             return join(list(_summarise_unkept(workspace, selection, log, summarise)))
         members = view.select(selection)
-        wanted = _Wanted(version, summarise, keep=not selection.has_filters)
+        wanted = _Wanted(version, summarise, keep=not selection.has_filters, code=code)
         if not wanted.keep:
             return join(_ensure_summaries(view, members, wanted))
         whole = f"{version}:whole"
-        stamp = stamp_chunk(members)
+        stamp = stamp_chunk(members, code)
         kept = load_summaries(view.connection, view.place, whole).get(0)
         if kept is not None and kept[0] == stamp:
             return kept[1]
@@ -102,6 +104,7 @@ class _Wanted(NamedTuple):
     version: str
     summarise: Summarise
     keep: bool
+    code: str = ""
 
 
 class _Chunk(NamedTuple):
@@ -125,7 +128,7 @@ def _ensure_summaries(view: View, members: Members, wanted: _Wanted) -> list[byt
     """A summary for each few hundred sessions, the kept one where there is one."""
     stored = load_summaries(view.connection, view.place, wanted.version)
     chunks = {
-        number: _Chunk(number, some, stamp_chunk(some))
+        number: _Chunk(number, some, stamp_chunk(some, wanted.code))
         for number, some in split_chunks(members).items()
     }
     found = dict.fromkeys(chunks, b"")
