@@ -12,6 +12,7 @@ from support.template_cases import make_template, templates
 from warmstart.model.facts import CallFact, SessionFacts
 from warmstart.model.outcome import Certainty, ErrorClass, Status
 from warmstart.model.template import Example, Template
+from warmstart.profile.session import profile_facts
 from warmstart.template import template_id, template_to_dict
 from warmstart.template.dataset import list_tools, session_row, template_rows
 from warmstart.template.page import write_page
@@ -109,16 +110,18 @@ def test_a_session_is_a_row_of_counts_without_its_words() -> None:
         id="hermes:secret-id", origin="hermes", agent="hermes", title="My title", project="/x",
         path="/x/y", calls=calls,
     )  # fmt: skip
-    row = session_row(facts)
-    assert (row["calls"], row["judged"], row["errors"], row["repaired"]) == (12, 11, 2, 1)
-    assert (row["early_errors"], row["late_errors"], row["calls_at_each_end"]) == (2, 0, 2)
-    assert row["tools"] == {"t": {"calls": 11, "errors": 2}}
+    profile = profile_facts(facts)
+    row = session_row(profile, reward=0.5)
+    assert (row["calls"], row["judged"], row["errors"], row["reward"]) == (12, 11, 2, 0.5)
+    assert (row["early_rate"], row["late_rate"], row["gain"]) == (1.0, 0.0, -1.0)
+    assert row["repaired"] == len(profile.recoveries) > 0
+    assert row["tools"] == {"t": {"calls": 12, "ok": 9, "errors": 2}}
     assert not any(word in json.dumps(row) for word in ("secret-id", "My title", "/x"))
 
 
 def test_a_session_without_calls_is_a_row_too() -> None:
-    row = session_row(SessionFacts(id="a:b", origin="a", agent="a"))
-    assert (row["judged"], row["early_errors"], row["calls_at_each_end"]) == (0, 0, 0)
+    row = session_row(profile_facts(SessionFacts(id="a:b", origin="a", agent="a")))
+    assert (row["judged"], row["error_rate"], row["early_rate"]) == (0, None, None)
 
 
 def test_a_bare_name_of_a_tool_is_listed_once() -> None:

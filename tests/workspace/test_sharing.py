@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from support.machines import set_machine
+from support.machines import invoke, set_machine
 from support.planting import Planter, find_leaks, write_claude_code
 from support.template_cases import make_template
 from warmstart.errors import NotFoundError
 from warmstart.library.guard import redact_for_others
 from warmstart.model.facts import Marker, MarkerKind
+from warmstart.model.selection import Selection
 from warmstart.model.template import Example, Template, TemplateState
 from warmstart.redact import RedactionError
 from warmstart.redact.redactor import MAX_DEPTH
+from warmstart.samples import samples_path
+from warmstart.sources import ReadLog
 from warmstart.workspace import Workspace
+from warmstart.workspace.facts import read_facts
 from warmstart.workspace.redaction import open_redactor
 from warmstart.workspace.sharing import export_template, list_dataset, list_session_rows
 from warmstart.workspace.templates import open_library
@@ -81,6 +87,61 @@ def test_rows_of_sessions_tell_counts_and_no_text(workspace: Workspace, plant: P
     rows = list(list_session_rows(workspace))
     assert len(rows) == 2
     assert not find_leaks(plant.planted, json.dumps(rows))
+
+
+def list_joined(workspace: Workspace, path: Path) -> list[tuple[Any, Any]]:
+    """For every session of a path, its row and its profile as ``profile ID --json`` prints it."""
+    selection = Selection(paths=(str(path),))
+    rows = {row["session"]: row for row in list_session_rows(workspace, selection)}
+    names = {facts.id for facts in read_facts(workspace, selection, ReadLog())}
+    assert len(rows) == len(names) > 0
+    joined = []
+    for name in sorted(names):
+        told = invoke("profile", name, path, "--json", "--quiet").stdout
+        joined.append((rows[sha256(name.encode()).hexdigest()[:16]], json.loads(told)["profile"]))
+    return joined
+
+
+def assert_same_figures(row: dict[str, Any], profile: dict[str, Any]) -> None:
+    """Every figure of a row is the profile's own."""
+    for name in row.keys() & profile.keys() - {"agent", "model", "tools"}:
+        assert row[name] == profile[name], name
+    rate = profile["rate"]
+    assert (row["errors"], row["judged"]) == (rate["errors"], rate["calls"])
+    assert row["error_rate"] == rate["rate"]
+    assert row["repaired"] == len(profile["recoveries"])
+    counts = {tool["tool"]: tool for tool in profile["tools"]}
+    assert list(row["tools"]) == sorted(counts)
+    for tool, own in row["tools"].items():
+        assert own == {name: counts[tool][name] for name in ("calls", "ok", "errors")}
+
+
+@pytest.mark.parametrize("agent", ["claude_code", "codex", "gemini", "hermes", "openai_chat"])
+def test_a_row_has_the_figures_of_the_profile_of_its_session(
+    workspace: Workspace, agent: str
+) -> None:
+    for row, profile in list_joined(workspace, samples_path() / agent):
+        assert_same_figures(row, profile)
+        assert "<" not in json.dumps(row)
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize(
+    "agent", ["claude_code", "codex", "copilot", "gemini", "hermes", "mini_swe_agent", "tau_bench"]
+)
+def test_the_same_holds_for_real_sessions(workspace: Workspace, corpus: Path, agent: str) -> None:
+    for path in sorted((corpus / agent).iterdir()):  # two databases may number sessions alike
+        for row, profile in list_joined(workspace, path):
+            assert_same_figures(row, profile)
+
+
+def test_settings_of_the_profile_are_settings_of_the_dataset(workspace: Workspace) -> None:
+    selection = Selection(paths=(str(samples_path() / "hermes"),))
+    workspace.home.mkdir()
+    (workspace.home / "config.toml").write_text('[profile]\ntrivial = "terminal"\n')
+    rows = list(list_session_rows(workspace, selection))
+    assert sum(row["trivial_calls"] for row in rows) > 0
+    assert not any("terminal" in row["tools"] for row in rows)
 
 
 def test_where_redaction_cannot_run_there_is_no_template(workspace: Workspace) -> None:

@@ -1,26 +1,25 @@
 """Templates and markers of proficiency as rows of an open dataset, one JSON object per line.
 
-Every row has ``schema_version`` and ``kind``. ``session`` rows hold counts alone: no text, no path,
-no id that could be found again without having the session (a cut sha256). ``template`` rows hold
+Every row has ``schema_version`` and ``kind``. ``session`` rows hold the figures of the session's
+profile: no text, no path, no id that could be found again without having the session (a cut
+sha256). Whoever writes them redacts the fields of ``SESSION_TEXTS``. ``template`` rows hold
 the whole content, redacted once more by whoever writes them; ``tool`` rows hold what a template
 knows of one tool. Times are left out on purpose: with them sessions could be told apart.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
-from warmstart.model.facts import CallFact, SessionFacts
-from warmstart.model.outcome import Status
 from warmstart.model.template import Template
+from warmstart.profile.session import SessionProfile
 from warmstart.template.canonical import template_id, template_to_dict
 
-SCHEMA_VERSION = 1
-SHARE_OF_ENDS = 5
-"""The first and the last fifth of a session's calls are compared."""
+SCHEMA_VERSION = 2
+SESSION_TEXTS = ("agent", "model", "tools")
+"""Fields of a session's row that hold words of its transcript; all others are our own."""
 
 
 def template_rows(template: Template, state: str = "") -> Iterator[dict[str, Any]]:
@@ -43,55 +42,38 @@ def template_rows(template: Template, state: str = "") -> Iterator[dict[str, Any
         }
 
 
-def session_row(facts: SessionFacts) -> dict[str, Any]:
-    """What a session says about proficiency, in counts."""
-    judged = [call for call in facts.calls if call.status in (Status.OK, Status.ERROR)]
-    fifth = max(len(judged) // SHARE_OF_ENDS, 1)
+def session_row(profile: SessionProfile, reward: float | None = None) -> dict[str, Any]:
+    """What a session says about proficiency: the figures of its profile, without its texts."""
     return {
         "schema_version": SCHEMA_VERSION,
         "kind": "session",
-        "session": sha256(facts.id.encode("utf-8", "replace")).hexdigest()[:16],
-        "agent": facts.agent,
-        "model": facts.model,
-        "reward": facts.reward,
-        "messages": facts.messages,
-        "turns": facts.turns,
-        "calls": len(facts.calls),
-        "judged": len(judged),
-        "errors": _errors(judged),
-        "early_errors": _errors(judged[:fifth]) if judged else 0,
-        "late_errors": _errors(judged[-fifth:]) if judged else 0,
-        "calls_at_each_end": min(fifth, len(judged)),
-        "repaired": _count_repaired(judged),
-        "compactions": len(facts.compactions),
-        "tools": _tool_counts(judged),
-        "error_classes": dict(
-            sorted(Counter(str(call.error_class) for call in judged if call.error_class).items())
-        ),
+        "session": sha256(profile.session_id.encode("utf-8", "replace")).hexdigest()[:16],
+        "agent": profile.agent,
+        "model": profile.model,
+        "reward": reward,
+        "task_type": profile.task_type,
+        "messages": profile.messages,
+        "turns": profile.turns,
+        "calls": profile.calls,
+        "trivial_calls": profile.trivial_calls,
+        "judged": profile.rate.calls,
+        "errors": profile.rate.errors,
+        "error_rate": profile.rate.rate,
+        "early_rate": profile.early_rate,
+        "late_rate": profile.late_rate,
+        "gain": profile.gain,
+        "repaired": len(profile.recoveries),
+        "repair_rate": profile.repair_rate,
+        "repeated_calls": profile.repeated_calls,
+        "proficiency": profile.proficiency,
+        "compactions": profile.compactions,
+        "statuses": dict(profile.statuses),
+        "tools": {
+            one.tool: {"calls": one.calls, "ok": one.ok, "errors": one.errors}
+            for one in sorted(profile.tools, key=lambda one: one.tool)
+        },
+        "error_classes": dict(sorted(profile.error_classes.items())),
     }
-
-
-def _tool_counts(calls: list[CallFact]) -> dict[str, dict[str, int]]:
-    made = Counter(call.tool for call in calls)
-    failed = Counter(call.tool for call in calls if call.status is Status.ERROR)
-    return {tool: {"calls": made[tool], "errors": failed[tool]} for tool in sorted(made)}
-
-
-def _count_repaired(calls: list[CallFact]) -> int:
-    """Failed calls whose tool succeeded with its next call."""
-    waiting: set[str] = set()
-    repaired = 0
-    for call in calls:
-        if call.status is Status.ERROR:
-            waiting.add(call.tool)
-        elif call.tool in waiting:
-            waiting.discard(call.tool)
-            repaired += 1
-    return repaired
-
-
-def _errors(calls: list[CallFact]) -> int:
-    return sum(call.status is Status.ERROR for call in calls)
 
 
 def list_tools(template: Template) -> list[str]:

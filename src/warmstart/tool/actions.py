@@ -21,9 +21,10 @@ from warmstart.workspace.mining import mine_template
 from warmstart.workspace.profiling import (
     CompactionRequest,
     check_sessions,
+    load_rules,
     profile_one,
 )
-from warmstart.workspace.redaction import open_redactor
+from warmstart.workspace.redaction import open_redactor, redact_texts
 from warmstart.workspace.templates import find_for_model, open_library, try_template
 from warmstart.workspace.warming import Occasion, prepare
 
@@ -95,14 +96,14 @@ def delete(workspace: Workspace, request: ToolRequest) -> Answer:
 def profile(workspace: Workspace, request: ToolRequest) -> Answer:
     """How reliable one session was."""
     wanted = request.require("session_id")
-    found = profile_one(workspace, wanted, Selection(), ReadLog())
+    found = profile_one(workspace, wanted, Selection(), ReadLog(), rules=load_rules(workspace))
     return {"profile": _for_model(workspace, found)}
 
 
 def check_compression(workspace: Workspace, request: ToolRequest) -> Answer:
     """Errors before and after a session's compactions."""
     wanted = CompactionRequest(wanted=request.require("session_id"))
-    found = check_sessions(workspace, wanted, Selection(), ReadLog())
+    found = check_sessions(workspace, wanted, Selection(), ReadLog(), rules=load_rules(workspace))
     return {"report": _for_model(workspace, found)}
 
 
@@ -110,8 +111,8 @@ def compare(workspace: Workspace, request: ToolRequest) -> Answer:
     """Two sessions side by side."""
     sides = [(wanted, wanted) for wanted in (request.require("session_id"),
                                             request.require("compare_with"))]  # fmt: skip
-    found = compare_sides(workspace, sides, Selection(), ReadLog())
-    return {"comparison": _for_model(workspace, found)}
+    found = compare_sides(workspace, sides, Selection(), ReadLog(), rules=load_rules(workspace))
+    return {"comparison": to_document(found)}
 
 
 def select(workspace: Workspace, request: ToolRequest) -> Answer:
@@ -129,7 +130,7 @@ def select(workspace: Workspace, request: ToolRequest) -> Answer:
 
 def _for_model(workspace: Workspace, found: Any) -> Any:
     """Figures about sessions for a model to read: without secrets in titles, tools or models."""
-    return open_redactor(workspace).value(to_document(found))
+    return to_document(redact_texts(found, open_redactor(workspace)))
 
 
 def _select(request: ToolRequest) -> Selection:

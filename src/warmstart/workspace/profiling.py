@@ -33,6 +33,7 @@ __all__ = [
     "CompactionRequest",
     "ProfileSettings",
     "check_sessions",
+    "load_rules",
     "load_settings",
     "make_rules",
     "profile_corpus",
@@ -92,6 +93,15 @@ def make_rules(
     named = {name.lower() for name in (*_split(settings.trivial), *trivial)}
     base = frozenset() if settings.count_trivial else TRIVIAL_TOOLS
     return Rules(trivial=base | named, types=parse_tool_types(pairs))
+
+
+def load_rules(workspace: Workspace) -> Rules:
+    """The rules of the settings in force.
+
+    Raises:
+        UsageError: a setting cannot be right.
+    """
+    return make_rules(load_settings(workspace))
 
 
 def _split(text: str) -> list[str]:

@@ -10,18 +10,23 @@ from pathlib import Path
 from typing import Any
 
 from warmstart.errors import NotFoundError
-from warmstart.facts import derive_facts
 from warmstart.library import ExportReport, Library
 from warmstart.library.guard import redact_for_others
 from warmstart.model.selection import Selection
 from warmstart.model.template import TemplateState
+from warmstart.profile.session import profile_facts
 from warmstart.sources import ReadLog
-from warmstart.template.dataset import session_row, template_rows
+from warmstart.template.dataset import SESSION_TEXTS, session_row, template_rows
 from warmstart.template.names import parse_spec
 from warmstart.workspace.core import Workspace
-from warmstart.workspace.redaction import open_redactor
+from warmstart.workspace.facts import read_facts
+from warmstart.workspace.profiling import load_rules
+from warmstart.workspace.redaction import open_redactor, redact_texts
 
 __all__ = ["export_template", "list_dataset", "list_session_rows"]
+
+EVERYTHING = Selection()
+"""All sessions of this machine."""
 
 
 def export_template(
@@ -63,12 +68,14 @@ def list_dataset(
             yield from template_rows(checked.template, stored.state)
 
 
-def list_session_rows(workspace: Workspace) -> Iterator[dict[str, Any]]:
-    """One row of counts for every session of this machine; no text, path or id of it.
+def list_session_rows(
+    workspace: Workspace, selection: Selection = EVERYTHING
+) -> Iterator[dict[str, Any]]:
+    """One row of figures for every session of this machine, as ``warmstart profile`` has them.
 
-    What tools and models are called is a transcript's word, so that is redacted too.
+    What agents, tools and models are called is a transcript's word, so that is redacted.
     """
-    log, redactor = ReadLog(), open_redactor(workspace, pii=True)
-    for session in workspace.read_sessions(Selection(), log):
-        row: dict[str, Any] = redactor.value(session_row(derive_facts(session)))
-        yield row
+    rules, redactor = load_rules(workspace), open_redactor(workspace, pii=True)
+    for facts in read_facts(workspace, selection, ReadLog()):
+        row = session_row(profile_facts(facts, rules), facts.reward)
+        yield row | {name: redact_texts(row[name], redactor) for name in SESSION_TEXTS}
