@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from support.profiles import make_facts
-from warmstart.facts.details import PackedMarkers, pack_details, unpack_details
+from warmstart.facts.details import PackedMarkers, unpack_details
 from warmstart.facts.packing import pack_facts, row_of, unpack_facts
 from warmstart.model.facts import Marker, MarkerKind
 
@@ -16,7 +16,7 @@ MARKERS = (
 
 
 def unpack(markers: tuple[Marker, ...]) -> PackedMarkers:
-    return unpack_details(pack_details(make_facts(markers=markers)))[1]
+    return unpack_details(pack_facts(make_facts(markers=markers)).details)[1]
 
 
 def test_packed_markers_read_like_the_markers_they_hold() -> None:

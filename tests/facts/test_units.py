@@ -20,7 +20,7 @@ def test_every_format_gives_the_rows_of_its_sessions_in_their_order() -> None:
     assert len({found.reader.name for found in units}) > 3
     for found in units:
         sessions = read_unit(found, ReadLog())
-        rows = [pack_facts(derive_facts(s), place=float(n)) for n, s in enumerate(sessions)]
+        rows = [pack_facts(derive_facts(s))._replace(ord=float(n)) for n, s in enumerate(sessions)]
         assert read_rows(found, ReadLog()) == rows
 
 

@@ -18,11 +18,13 @@ from warmstart.model import Tokens
 from warmstart.model.facts import Marker, MarkerKind, SessionFacts
 
 __all__ = [
+    "DETAIL_TEXTS",
     "Details",
+    "MarkerRow",
     "PackedMarkers",
     "dump_details",
+    "list_details",
     "list_tokens",
-    "pack_details",
     "unpack_details",
 ]
 
@@ -51,10 +53,16 @@ class Details(NamedTuple):
     path: str | None
 
 
-def pack_details(facts: SessionFacts) -> bytes:
-    """Both lines of a session."""
+MarkerRow = tuple[str, str, int]
+"""A marker as it is stored: kind, value, uses."""
+DETAIL_TEXTS = ("agent_version", "title", "opening", "git_branch", "end_reason", "task")
+"""Fields that hold words of the transcript."""
+
+
+def list_details(facts: SessionFacts) -> Details:
+    """The first line of a session."""
     parent = facts.parent
-    details = Details(
+    return Details(
         facts.agent_version,
         facts.title,
         facts.opening,
@@ -71,12 +79,10 @@ def pack_details(facts: SessionFacts) -> bytes:
         tuple(facts.voice),
         facts.path,
     )
-    markers = [(one.kind, one.value, one.uses) for one in facts.markers]
-    return dump_details(details, markers)
 
 
-def dump_details(details: Details, markers: Sequence[tuple[str, str, int]]) -> bytes:
-    """The same of what a session's lines are made of."""
+def dump_details(details: Details, markers: Sequence[MarkerRow]) -> bytes:
+    """Both lines of a session."""
     return b"\n".join((_dump(tuple(details)), _dump(markers)))
 
 
@@ -120,9 +126,9 @@ class PackedMarkers(TupleLike[Marker]):
         found = _load(self._data)[index]
         return tuple([_make_marker((_KINDS[kind], value, uses)) for kind, value, uses in found])
 
-    def rows(self) -> list[tuple[str, str, int]]:
+    def rows(self) -> list[MarkerRow]:
         """The same as they are stored, for whoever adds up all of them."""
-        return cast("list[tuple[str, str, int]]", _load(self._data))
+        return cast("list[MarkerRow]", _load(self._data))
 
 
 def _dump(value: Any) -> bytes:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 from warmstart.errors import SourceError
 from warmstart.facts.asking import Tool
 from warmstart.facts.derive import derive_facts
-from warmstart.facts.details import Details, dump_details, list_tokens
+from warmstart.facts.details import Details, list_tokens
 from warmstart.facts.hermes_book import (
     NOTHING,
     Extent,
@@ -28,7 +28,16 @@ from warmstart.facts.hermes_lane import (
     read_times,
 )
 from warmstart.facts.lanes import Unusual
-from warmstart.facts.packing import Packed, clean, pack_facts, pack_statuses, pack_tools
+from warmstart.facts.packing import (
+    Calls,
+    Head,
+    Mask,
+    Packed,
+    Parts,
+    keep_texts,
+    list_parts,
+    pack_rows,
+)
 from warmstart.facts.skips import Skips, note_skips
 from warmstart.model import Link, Parent
 from warmstart.model.session import NO_TOKENS
@@ -39,6 +48,8 @@ from warmstart.sources.registry import get_reader
 from warmstart.sources.scan import Found, read_unit
 from warmstart.sources.sqlite import list_columns, open_database
 
+PACKED_AT_ONCE = 32
+"""Sessions whose texts are masked together: a look costs as much for one as for several."""
 _SAME_WORDS = """SELECT 1 FROM messages WHERE session_id = ? AND role = 'user' AND (content = ?
     OR typeof(content) <> 'text' OR hex(substr(CAST(content AS BLOB), 1, 1)) IN ('00', '1E'))"""
 
@@ -56,14 +67,24 @@ class Built(NamedTuple):
         return self.key, self.row and tuple(self.row), self.extent, self.skips
 
 
+class _Draft(NamedTuple):
+    """One session before its row is packed."""
+
+    key: SessionKey
+    parts: Parts | None
+    extent: Extent
+    skips: Skips
+
+
 Sent = tuple[SessionKey, tuple[Any, ...] | None, Extent, Skips]
 
 
 class Builder:
     """Builds sessions of one database; holds its connections while open."""
 
-    def __init__(self, path: Path, reader: str, rows: SessionRows) -> None:
+    def __init__(self, path: Path, reader: str, rows: SessionRows, mask: Mask = keep_texts) -> None:
         self._path = path
+        self._mask = mask
         self._reader: Reader = get_reader(reader)
         self._rows = rows
         self._open = ExitStack()
@@ -84,13 +105,19 @@ class Builder:
 
     def build(self, keys: Sequence[SessionKey]) -> Iterator[Built]:
         """The sessions asked for, in that order."""
-        for key in keys:
-            try:
-                yield self._build_plain(key)
-            except (Unusual, sqlite3.OperationalError):
-                yield self._read(key)
+        for start in range(0, len(keys), PACKED_AT_ONCE):
+            drafts = [self._draft(key) for key in keys[start : start + PACKED_AT_ONCE]]
+            rows = iter(pack_rows([one.parts for one in drafts if one.parts], self._mask))
+            for key, parts, extent, skips in drafts:
+                yield Built(key, next(rows) if parts else None, extent, skips)
 
-    def _build_plain(self, key: SessionKey) -> Built:
+    def _draft(self, key: SessionKey) -> _Draft:
+        try:
+            return self._build_plain(key)
+        except (Unusual, sqlite3.OperationalError):
+            return self._read(key)
+
+    def _build_plain(self, key: SessionKey) -> _Draft:
         row = self._rows.get(key)
         if not row:
             raise Unusual
@@ -102,7 +129,7 @@ class Builder:
         if is_heir and self._may_repeat(walk, parent_row["id"]):
             raise Unusual
         extent = (walk.size - offset, walk.last_id, walk.chars, 0)
-        return Built(key, self._pack(key, fields, parent, walk), extent, {})
+        return _Draft(key, self._gather(key, fields, parent, walk), extent, {})
 
     def _walk(self, key: SessionKey, offset: int) -> Walk:
         """The session's rows; sorted only where the index does not give them in order already."""
@@ -133,12 +160,12 @@ class Builder:
         found = self._get_connection().execute(_SAME_WORDS, (parent, text))
         return found.fetchone() is not None
 
-    def _pack(
+    def _gather(
         self, key: SessionKey, fields: dict[str, Any], parent: Parent | None, walk: Walk
-    ) -> Packed:
-        """The row that ``pack_columns`` would make of the session's facts."""
+    ) -> Parts:
+        """What the session's row is packed from: equal to the parts of its derived facts."""
         self._add_times(key, fields)
-        name, voice, calls = self._reader.name, walk.voice.finish(), walk.calls
+        name, voice = self._reader.name, walk.voice.finish()
         details = Details(
             agent_version=None,
             title=fields["title"],
@@ -156,23 +183,18 @@ class Builder:
             voice=tuple(voice),
             path=str(self._path),
         )
-        model, project = fields["model"], fields["project"]
-        return Packed(
+        head = Head(
             key=key,
-            ord=0.0,
-            name=clean(f"{name}:{key}"),
+            name=f"{name}:{key}",
             origin=name,
             agent=name,
-            model=model and clean(model),
-            project=project and clean(project),
+            model=fields["model"],
+            project=fields["project"],
             started_at=fields["started_at"],
             ended_at=fields["ended_at"],
             messages=walk.size,
-            statuses=pack_statuses(calls),
-            tools=pack_tools(calls),
-            details=dump_details(details, walk.markers.rank()),
-            calls=calls.pack(),
         )
+        return Parts(head, details, walk.markers.rank(), walk.calls)
 
     def _add_times(self, key: SessionKey, fields: dict[str, Any]) -> None:
         """When a session began and ended by its messages, where its own row does not say."""
@@ -188,13 +210,16 @@ class Builder:
         """Our own store has Hermes' rows, but its sessions are not Hermes'."""
         return f"{self._reader.name}:{parent.id.partition(':')[2]}", parent.link
 
-    def _read(self, key: SessionKey) -> Built:
+    def _read(self, key: SessionKey) -> _Draft:
         log = ReadLog()
         found = Found(self._reader, Unit(path=self._path, key=key))
         sessions = list(read_unit(found, log))
         extent = measure_sessions(self._get_connection(), [key]).get(key, NOTHING)
-        packed = pack_facts(derive_facts(sessions[0]), key=key) if sessions else None
-        return Built(key, packed, extent, note_skips(log))
+        parts = None
+        if sessions:
+            facts = derive_facts(sessions[0])
+            parts = list_parts(facts, Calls.of(facts.calls), key)
+        return _Draft(key, parts, extent, note_skips(log))
 
     def _get_connection(self) -> sqlite3.Connection:
         if self._connection is None:

@@ -24,6 +24,7 @@ from warmstart.facts.hermes_book import (
 )
 from warmstart.facts.hermes_build import Builder, Built, Sent, open_plainly
 from warmstart.facts.index import transaction
+from warmstart.facts.packing import Mask
 from warmstart.facts.pool import can_fork, run_shares, split_evenly
 from warmstart.facts.skips import Skips
 from warmstart.facts.writing import Source, ensure_unit, write_sessions, write_state
@@ -37,9 +38,13 @@ Progress = Callable[[int, int], None]
 
 
 def refresh_database(
-    connection: sqlite3.Connection, place: int, source: Source, progress: Progress | None = None
+    connection: sqlite3.Connection,
+    place: int,
+    source: Source,
+    mask: Mask,
+    progress: Progress | None = None,
 ) -> None:
-    """Read what changed in one database since it was last looked at.
+    """Read what changed in one database since it was last looked at; texts are kept masked.
 
     Raises:
         SourceError: it cannot be read.
@@ -48,7 +53,7 @@ def refresh_database(
     stamp = stamp_database(source.path)
     if not is_unchanged(stamp, _load_stamp(connection, place, source)):
         with without_collector():
-            _refresh_changed(connection, place, source, stamp, progress)
+            _refresh_changed(connection, place, source, stamp, mask, progress)
 
 
 def _refresh_changed(
@@ -56,6 +61,7 @@ def _refresh_changed(
     place: int,
     source: Source,
     stamp: str,
+    mask: Mask,
     progress: Progress | None,
 ) -> None:
     unit, state, skips, position = _load_state(connection, place, source)
@@ -70,10 +76,10 @@ def _refresh_changed(
         job.forget(changes.gone)
         is_first = not state.stamp
         try:
-            job.run(_build(source, rows, changes.changed), len(changes.changed), progress)
+            job.run(_build(source, rows, changes.changed, mask), len(changes.changed), progress)
             if is_first and sum(extent[0] for extent in book.extents.values()) != book.count:
                 orphans = find_orphans(database, rows)
-                job.run(_build(source, rows, orphans), len(orphans), progress)
+                job.run(_build(source, rows, orphans, mask), len(orphans), progress)
             job.is_complete = True
         finally:
             job.save()
@@ -155,14 +161,17 @@ def _load_state(
     return row[0], Book.decode(row[1]), orjson.loads(row[2] or b"{}"), row[3]
 
 
-def _build(source: Source, rows: SessionRows, keys: Sequence[SessionKey]) -> Iterator[Sent]:
+def _build(
+    source: Source, rows: SessionRows, keys: Sequence[SessionKey], mask: Mask
+) -> Iterator[Sent]:
     def work(share: Sequence[SessionKey]) -> Iterator[Sent]:
-        with Builder(source.path, source.reader, rows) as builder:
+        with Builder(source.path, source.reader, rows, mask) as builder:
             yield from map(Built.strip, builder.build(share))
 
     counts = rows.column("message_count", keys)
     weights = {key: 1 + _as_count(count) for key, count in zip(keys, counts, strict=True)}
     if sum(weights.values()) >= POOL_MESSAGES and len(keys) > 1 and can_fork():
+        mask([])  # what it loads is then there for both workers
         yield from run_shares(work, split_evenly(keys, weights.__getitem__))
     elif keys:
         yield from work(keys)

@@ -7,35 +7,57 @@ database instead of hundreds.
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable, Sequence
 from dataclasses import fields
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, cast
 
 import orjson
 
 from warmstart.facts.columns import Calls, PackedCalls, unpack_calls
-from warmstart.facts.details import pack_details, unpack_details
+from warmstart.facts.details import (
+    DETAIL_TEXTS,
+    Details,
+    MarkerRow,
+    dump_details,
+    list_details,
+    unpack_details,
+)
 from warmstart.facts.verdicts import count_statuses
 from warmstart.model import Link, Parent, Status, Tokens
 from warmstart.model.facts import SessionFacts, Voice
 
 __all__ = [
     "Calls",
+    "Head",
+    "Mask",
     "Packed",
     "PackedCalls",
+    "Parts",
     "SessionRow",
     "clean",
-    "pack_columns",
+    "keep_texts",
+    "list_parts",
     "pack_facts",
-    "pack_statuses",
-    "pack_tools",
+    "pack_rows",
     "row_of",
     "unpack_calls",
     "unpack_facts",
     "unpack_statuses",
 ]
 
+Mask = Callable[[list[str]], list[str]]
+"""Texts without their secrets; the very same list where there were none."""
+_HEAD_TEXTS = ("agent", "model", "project")
+_head_texts, _detail_texts = attrgetter(*_HEAD_TEXTS), attrgetter(*DETAIL_TEXTS)
+_value_of = itemgetter(1)
 _COUNTS = struct.Struct(f"<{len(Status)}I")
 _NO_STATUSES = bytes(_COUNTS.size)
+
+
+def keep_texts(texts: list[str]) -> list[str]:
+    """Mask nothing: for facts that are not kept."""
+    return texts
 
 
 class Packed(NamedTuple):
@@ -60,40 +82,105 @@ class Packed(NamedTuple):
     calls: bytes
 
 
-def pack_facts(facts: SessionFacts, *, key: str = "", place: float = 0.0) -> Packed:
+def pack_facts(facts: SessionFacts, *, key: str = "", mask: Mask = keep_texts) -> Packed:
     """A session's facts as a row."""
-    calls = Calls.of(facts.calls)
-    return pack_columns(facts, calls, key=key, place=place)
+    return pack_rows([list_parts(facts, Calls.of(facts.calls), key)], mask)[0]
 
 
-def pack_columns(facts: SessionFacts, calls: Calls, *, key: str = "", place: float = 0.0) -> Packed:
-    """The same where the calls are columns already; ``facts.calls`` is not looked at."""
-    return Packed(
+def list_parts(facts: SessionFacts, calls: Calls, key: str = "") -> Parts:
+    """What the row of some facts is packed from; ``facts.calls`` is not looked at."""
+    head = Head(
         key,
-        place,
-        clean(facts.id),
-        clean(facts.origin),
-        clean(facts.agent),
-        facts.model and clean(facts.model),
-        facts.project and clean(facts.project),
+        facts.id,
+        facts.origin,
+        facts.agent,
+        facts.model,
+        facts.project,
         facts.started_at,
         facts.ended_at,
         facts.messages,
-        pack_statuses(calls),
-        pack_tools(calls),
-        pack_details(facts),
+    )
+    markers = [(one.kind, one.value, one.uses) for one in facts.markers]
+    return Parts(head, list_details(facts), markers, calls)
+
+
+class Head(NamedTuple):
+    """The columns of a row that are not packed."""
+
+    key: str
+    name: str
+    origin: str
+    agent: str
+    model: str | None
+    project: str | None
+    started_at: float | None
+    ended_at: float | None
+    messages: int
+
+
+class Parts(NamedTuple):
+    """What a row is packed from, its texts as the transcript has them."""
+
+    head: Head
+    details: Details
+    markers: Sequence[MarkerRow]
+    calls: Calls
+
+
+def pack_rows(sessions: Sequence[Parts], mask: Mask) -> list[Packed]:
+    """Rows of some sessions; nothing becomes one without its texts going through the mask.
+
+    Together they are looked at once. Only where that finds something is each looked at by itself.
+    """
+    texts = [text for parts in sessions for text in _list_texts(parts)]
+    if mask(texts) is texts:
+        return [_pack(parts, list(parts.calls.names)) for parts in sessions]
+    return [_pack_masked(parts, mask) for parts in sessions]
+
+
+def _list_texts(parts: Parts) -> list[str]:
+    head, details, markers, calls = parts
+    said = (*_head_texts(head), *_detail_texts(details))
+    return [*(text or "" for text in said), *calls.names, *map(_value_of, markers)]
+
+
+def _pack_masked(parts: Parts, mask: Mask) -> Packed:
+    head, details, markers, calls = parts
+    texts = iter(mask(_list_texts(parts)))
+    said = {name: _replace(getattr(head, name), next(texts)) for name in _HEAD_TEXTS}
+    told = {name: _replace(getattr(details, name), next(texts)) for name in DETAIL_TEXTS}
+    tools = [next(texts) for _ in calls.names]
+    ranked = [(kind, next(texts), uses) for kind, _, uses in markers]
+    return _pack(Parts(head._replace(**said), details._replace(**told), ranked, calls), tools)
+
+
+def _pack(parts: Parts, tools: Sequence[str]) -> Packed:
+    head, details, markers, calls = parts
+    return Packed(
+        head.key,
+        0.0,
+        clean(head.name),
+        clean(head.origin),
+        clean(head.agent),
+        head.model and clean(head.model),
+        head.project and clean(head.project),
+        head.started_at,
+        head.ended_at,
+        head.messages,
+        _pack_statuses(calls),
+        orjson.dumps([clean(name) for name in tools]),
+        dump_details(details, markers),
         calls.pack(),
     )
 
 
-def pack_statuses(calls: Calls) -> bytes:
+def _replace(text: str | None, masked: str) -> Any:
+    return None if text is None else masked
+
+
+def _pack_statuses(calls: Calls) -> bytes:
     """How many calls ended in each way."""
     return _COUNTS.pack(*count_statuses(calls.verdicts)) if calls.verdicts else _NO_STATUSES
-
-
-def pack_tools(calls: Calls) -> bytes:
-    """The names of the tools called, in the order of their first call."""
-    return orjson.dumps([clean(name) for name in calls.names])
 
 
 def clean(text: str) -> str:

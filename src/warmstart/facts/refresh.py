@@ -14,6 +14,7 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from warmstart.facts.packing import Mask
 from warmstart.facts.skips import note_skips
 from warmstart.facts.units import read_rows
 from warmstart.facts.writing import (
@@ -71,9 +72,12 @@ def refresh_units(
     place: int,
     entries: Sequence[Entry],
     roots: Iterable[str],
+    mask: Mask,
     progress: Progress | None = None,
 ) -> None:
     """Read what changed among units, and forget those that are gone from the roots listed.
+
+    Texts are kept masked.
 
     Raises:
         SourceError: the one unit asked for cannot be read.
@@ -85,7 +89,7 @@ def refresh_units(
     units = [entry for entry in entries if entry.found is not None]
     dirty = [entry for entry in units if _has_changed(entry, known)]
     if dirty or gone:
-        _Run(connection, place, known, progress).go(units, dirty, gone)
+        _Run(connection, place, known, mask, progress).go(units, dirty, gone)
     moves = [
         (entry.source.position, known[entry.identity].id)
         for entry in entries
@@ -107,11 +111,13 @@ class _Run:
         connection: sqlite3.Connection,
         place: int,
         known: dict[Identity, _Known],
+        mask: Mask,
         progress: Progress | None,
     ) -> None:
         self._connection = connection
         self._place = place
         self._known = known
+        self._mask = mask
         self._progress = progress
         self._waiting: list[Reading] = []
         self._sessions = 0
@@ -171,7 +177,7 @@ class _Run:
         found = entry.found
         if found is None:
             return []
-        rows = read_rows(found, log, alone=entry.alone)
+        rows = read_rows(found, log, alone=entry.alone, mask=self._mask)
         names = {name for key in before.union(log.asked) for name in sharers.get(key, ())} - {
             entry.identity
         }

@@ -25,7 +25,7 @@ from warmstart.facts.index import (
     open_index,
 )
 from warmstart.facts.lanes import Unusual
-from warmstart.facts.packing import SessionRow, row_of, unpack_facts
+from warmstart.facts.packing import Mask, SessionRow, row_of, unpack_facts
 from warmstart.facts.reading import (
     count_sessions,
     find_doubles,
@@ -278,6 +278,21 @@ def open_view(
         yield view
 
 
+class _LateMask:
+    """A ``Masker`` that is opened with the first text there is: most refreshes read nothing."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._mask: Mask | None = None
+
+    def __call__(self, texts: list[str]) -> list[str]:
+        if self._mask is None:
+            from warmstart.workspace.redaction import Masker  # noqa: PLC0415 - its tables are large
+
+            self._mask = Masker(self._workspace)
+        return self._mask(texts)
+
+
 def _refresh(
     connection: sqlite3.Connection,
     workspace: Workspace,
@@ -287,13 +302,14 @@ def _refresh(
 ) -> tuple[int, list[str]]:
     entries, roots = list_entries(workspace, selection, log)
     place = ensure_place(connection, name_place(selection))
+    mask = _LateMask(workspace)
     settled: list[Entry] = []
     for entry in entries:
         if entry.found is not None:
             settled.append(entry)
             continue
         try:
-            refresh_database(connection, place, entry.source, on_progress)
+            refresh_database(connection, place, entry.source, mask, on_progress)
             settled.append(entry)
         except Unusual:
             settled += expand_database(entry, log)
@@ -302,5 +318,5 @@ def _refresh(
                 raise
             log.skip(explain_failure(error), entry.source.path)
             settled.append(entry)
-    refresh_units(connection, place, settled, roots, on_progress)
+    refresh_units(connection, place, settled, roots, mask, on_progress)
     return place, roots
