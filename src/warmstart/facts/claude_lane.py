@@ -19,7 +19,7 @@ import orjson
 
 from warmstart.facts.asking import Tool
 from warmstart.facts.claude_verdicts import find_verdict
-from warmstart.facts.derive import OPENING_CHARS
+from warmstart.facts.derive import cut_opening
 from warmstart.facts.hashes import SORTED, hash_data
 from warmstart.facts.lanes import UNANSWERED, Unusual
 from warmstart.facts.markers import MarkerCounter
@@ -127,7 +127,7 @@ class _Walk:
         if counts:
             self.voice.add(text)
         if not self.opening and not rewound and text and not text.isspace():
-            self.opening = text[:OPENING_CHARS]
+            self.opening = cut_opening(text)
 
     def _note_reply(self, draft: Draft) -> None:
         if draft.model:

@@ -17,6 +17,9 @@ from warmstart.model.selection import count_messages
 
 OPENING_CHARS = 800
 """What is kept of the user's first words, for listings of sessions that have no title."""
+CUT = "…"
+"""Ends an opening that is not all of the message."""
+_PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 
 
 def derive_facts(session: Session) -> SessionFacts:
@@ -67,11 +70,23 @@ def is_turn(message: Message) -> bool:
 
 
 def find_opening(session: Session) -> str:
-    """The user's first words, also where they are a copy of another session's."""
+    """What is kept of the user's first words."""
+    return cut_opening(find_first_words(session))
+
+
+def cut_opening(text: str) -> str:
+    """A text, or its beginning up to a word's end: half of a word may be half of a key."""
+    if len(text) <= OPENING_CHARS:
+        return text
+    return f"{text[:OPENING_CHARS].rstrip(_PRINTABLE)}{CUT}"
+
+
+def find_first_words(session: Session) -> str:
+    """The user's first message, also where it is a copy of another session's."""
     for message in session.messages:
         is_ask = message.role is Role.USER and message.kind is Kind.TURN
         if is_ask and message.fate is not Fate.REWOUND and message.text.strip():
-            return message.text[:OPENING_CHARS]
+            return message.text
     return ""
 
 

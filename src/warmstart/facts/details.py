@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, cast, overload
 
 import orjson
 
+from warmstart.facts.markers import MarkerRow
 from warmstart.facts.sequences import TupleLike
 from warmstart.model import Tokens
 from warmstart.model.facts import Marker, MarkerKind, SessionFacts
@@ -20,7 +21,6 @@ from warmstart.model.facts import Marker, MarkerKind, SessionFacts
 __all__ = [
     "DETAIL_TEXTS",
     "Details",
-    "MarkerRow",
     "PackedMarkers",
     "dump_details",
     "list_details",
@@ -53,8 +53,6 @@ class Details(NamedTuple):
     path: str | None
 
 
-MarkerRow = tuple[str, str, int]
-"""A marker as it is stored: kind, value, uses."""
 DETAIL_TEXTS = ("agent_version", "title", "opening", "git_branch", "end_reason", "task")
 """Fields that hold words of the transcript."""
 

@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from warmstart.facts.asking import Tool
-from warmstart.facts.derive import OPENING_CHARS
+from warmstart.facts.derive import cut_opening
 from warmstart.facts.hashes import SORTED, hash_call, hash_data
 from warmstart.facts.lanes import UNANSWERED, Unusual
 from warmstart.facts.markers import MarkerCounter
@@ -155,7 +155,7 @@ class Walk:
         if size == self._offset:
             self.first_turn = text
         if not self.opening and text and not text.isspace():
-            self.opening = text[:OPENING_CHARS]
+            self.opening = cut_opening(text)
 
     def _ask(self, tool_calls: Any, size: int) -> int:
         """The calls of the agent's answer; returns how long their text is."""

@@ -18,11 +18,11 @@ from warmstart.facts.columns import Calls, PackedCalls, unpack_calls
 from warmstart.facts.details import (
     DETAIL_TEXTS,
     Details,
-    MarkerRow,
     dump_details,
     list_details,
     unpack_details,
 )
+from warmstart.facts.markers import MarkerRow
 from warmstart.facts.verdicts import count_statuses
 from warmstart.model import Link, Parent, Status, Tokens
 from warmstart.model.facts import SessionFacts, Voice

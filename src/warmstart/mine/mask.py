@@ -22,8 +22,6 @@ MAX_WHOLE, MAX_DOCUMENT = 8000, 20_000
 HEAD_CHARS, TAIL_CHARS = 5200, 2000
 EDGE_CHARS = 600
 """Left out where a text was cut; longer secrets are known by their beginning or their end."""
-OPENING_CHARS = 800
-"""From this length on, the opening words that facts keep were cut."""
 
 _Part = TypeVar("_Part", Request, Result)
 
@@ -145,13 +143,10 @@ def _cut_value(value: Any) -> Any:
 
 
 def _mask_facts(facts: SessionFacts, redactor: Masks) -> SessionFacts:
-    opening = facts.opening
-    if len(opening) >= OPENING_CHARS:
-        opening = opening.rsplit(None, 1)[0] if len(opening.split(None, 1)) > 1 else ""
     return replace(
         facts,
         title=facts.title and redactor.text(facts.title),
-        opening=redactor.text(opening),
+        opening=redactor.text(facts.opening),
         project=facts.project and redactor.text(facts.project),
         markers=tuple(
             marker._replace(value=redactor.text(marker.value)) for marker in facts.markers

@@ -10,9 +10,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from warmstart.errors import SourceError
 from warmstart.facts.derive import derive_facts
@@ -43,7 +43,9 @@ from warmstart.workspace.core import COPYING_READERS, Workspace, explain_failure
 from warmstart.workspace.fact_sources import expand_database, list_entries, name_place
 
 __all__ = [
+    "MASKED",
     "FactsStatus",
+    "LateMask",
     "Progress",
     "View",
     "identify_file",
@@ -56,6 +58,8 @@ __all__ = [
     "refresh_facts",
 ]
 
+MASKED = "<SECRET:"
+"""Begins what stands in a kept text for a secret."""
 Progress = Callable[[int, int], None]
 """Told how many things of how many have been read."""
 
@@ -139,7 +143,8 @@ def refresh_facts(
     if rebuild:
         move_aside(index_path(workspace))
     with open_index(index_path(workspace)) as connection:
-        place, roots = _refresh(connection, workspace, selection, log, on_progress)
+        mask = LateMask(workspace)
+        place, roots = _refresh(connection, workspace, selection, log, mask, on_progress)
         tell_place_skips(connection, place, roots, log)
         return count_sessions(connection, place)
 
@@ -184,6 +189,8 @@ class View:
     roots: frozenset[str]
     is_default: bool
     """The stores of this machine, whose sessions our own stores may repeat."""
+    mask: Mask
+    """What the texts in it went through, so that a filter finds what was masked."""
     doubles: frozenset[int] = frozenset()
     """Sessions of a database that a copy of it holds too."""
 
@@ -217,8 +224,17 @@ class View:
                 if reader in COPYING_READERS and is_copy:
                     continue
                 live.add(row.id)
-            if takes_all or _is_selected(selection, row):
+            if takes_all or self._is_selected(selection, row):
                 yield (number, revision), row
+
+    def _is_selected(self, selection: Selection, row: SessionRow) -> bool:
+        """Whether a filter fits a row, as it was written or as the index has masked it."""
+        if _is_selected(selection, row):
+            return True
+        names = (row.agent, row.model or "", row.project or "", row.packed_tools.decode())
+        if not any(MASKED in name for name in names):
+            return False
+        return _is_selected(_mask_selection(selection, self.mask), row)
 
     def _holds(self, number: int, root: str) -> bool:
         return root in self.roots and number not in self.doubles
@@ -230,6 +246,13 @@ class View:
         query = f"SELECT 1 FROM units WHERE place = ? AND reader IN ({marks}) LIMIT 1"
         row = self.connection.execute(query, (self.place, *COPYING_READERS)).fetchone()
         return row is not None
+
+
+def _mask_selection(selection: Selection, mask: Mask) -> Selection:
+    """The selection, asking for names as the index has them."""
+    asked = {name: getattr(selection, name) for name in ("agent", "model", "project", "tool")}
+    named: dict[str, Any] = {name: mask([text])[0] for name, text in asked.items() if text}
+    return replace(selection, **named)
 
 
 def _is_selected(selection: Selection, row: SessionRow) -> bool:
@@ -257,7 +280,8 @@ def open_view(
         try:
             connection = stack.enter_context(open_index(path))
             file = identify_file(path)
-            place, roots = _refresh(connection, workspace, selection, log, on_progress)
+            mask = LateMask(workspace)
+            place, roots = _refresh(connection, workspace, selection, log, mask, on_progress)
             tell_place_skips(connection, place, roots, log)
             doubles = dict(find_doubles(connection, place, READERS))
             for copy in doubles.values():
@@ -269,6 +293,7 @@ def open_view(
                 place=place,
                 roots=frozenset(roots),
                 is_default=not selection.paths,
+                mask=mask,
                 doubles=frozenset(doubles),
             )
         except IndexUnavailableError as error:
@@ -278,7 +303,7 @@ def open_view(
         yield view
 
 
-class _LateMask:
+class LateMask:
     """A ``Masker`` that is opened with the first text there is: most refreshes read nothing."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -286,6 +311,7 @@ class _LateMask:
         self._mask: Mask | None = None
 
     def __call__(self, texts: list[str]) -> list[str]:
+        """The texts without their secrets."""
         if self._mask is None:
             from warmstart.workspace.redaction import Masker  # noqa: PLC0415 - its tables are large
 
@@ -298,11 +324,11 @@ def _refresh(
     workspace: Workspace,
     selection: Selection,
     log: ReadLog,
+    mask: Mask,
     on_progress: Progress | None,
 ) -> tuple[int, list[str]]:
     entries, roots = list_entries(workspace, selection, log)
     place = ensure_place(connection, name_place(selection))
-    mask = _LateMask(workspace)
     settled: list[Entry] = []
     for entry in entries:
         if entry.found is not None:

@@ -17,9 +17,9 @@ from enum import StrEnum
 from itertools import islice
 
 from warmstart.errors import NotFoundError, UsageError
-from warmstart.facts.derive import OPENING_CHARS
+from warmstart.facts.derive import CUT, find_first_words
 from warmstart.library import Retired
-from warmstart.model import Call, Message, Role, Session, Status
+from warmstart.model import Call, Session, Status
 from warmstart.model.facts import SessionFacts
 from warmstart.model.selection import Selection, last_active
 from warmstart.model.session import Link
@@ -29,7 +29,7 @@ from warmstart.store.starts import RecordedStart
 from warmstart.store.templatedb import TemplateDB
 from warmstart.workspace.checks import judge_success
 from warmstart.workspace.core import Workspace
-from warmstart.workspace.facts import read_facts
+from warmstart.workspace.facts import MASKED, LateMask, read_facts
 from warmstart.workspace.templates import open_library
 from warmstart.workspace.warming import hash_message
 
@@ -180,12 +180,14 @@ class _Search:
     facts: Sequence[SessionFacts]
     taken: set[str]
     by_id: dict[tuple[str, str], SessionFacts] = field(default_factory=dict)
+    mask: LateMask = field(init=False)
 
     def __post_init__(self) -> None:
         for facts in self.facts:
             native = facts.id.partition(":")[2]
             for agent in {facts.agent, facts.origin}:
                 self.by_id.setdefault((agent, native), facts)
+        self.mask = LateMask(self.workspace)
 
     def find(self, start: RecordedStart) -> list[SessionFacts]:
         """The one session, several that fit alike, or none."""
@@ -208,13 +210,21 @@ class _Search:
         if facts.parent is not None and facts.parent.link is Link.SUBAGENT:
             return False
         late = (facts.started_at or 0.0) - start.started_at
-        return -EARLY_SECONDS <= late <= LATE_SECONDS and _is_same_folder(facts, start)
+        return -EARLY_SECONDS <= late <= LATE_SECONDS and self._is_same_folder(facts, start)
+
+    def _is_same_folder(self, facts: SessionFacts, start: RecordedStart) -> bool:
+        """Formats without a folder are told apart by the message alone."""
+        if not facts.project or not start.cwd:
+            return start.message_hash not in ("", NO_MESSAGE)
+        if MASKED in facts.project:
+            return facts.project in self.mask([start.cwd, os.path.realpath(start.cwd)])
+        return os.path.realpath(facts.project) == os.path.realpath(start.cwd)
 
     def _has_message(self, facts: SessionFacts, wanted: str) -> bool:
         opening = facts.opening
-        if len(opening) >= OPENING_CHARS:  # it was cut, and a hash wants all of it
+        if opening.endswith(CUT) or MASKED in opening:  # a hash wants all of it, as it was written
             session = _read(self.workspace, facts.id)
-            opening = _find_opening(session.messages if session else (), opening)
+            opening = find_first_words(session) if session else opening
         return wanted in (hash_message(opening), hash_message(opening.strip()))
 
 
@@ -222,18 +232,6 @@ def _has_certain_id(start: RecordedStart) -> bool:
     return start.native_id is not None and (
         start.arm is Arm.WARM or start.agent not in NAME_THEMSELVES
     )
-
-
-def _find_opening(messages: Sequence[Message], beginning: str) -> str:
-    texts = (message.text for message in messages if message.role is Role.USER)
-    return next((text for text in texts if text.startswith(beginning)), beginning)
-
-
-def _is_same_folder(facts: SessionFacts, start: RecordedStart) -> bool:
-    """Formats without a folder are told apart by the message alone."""
-    if not facts.project or not start.cwd:
-        return start.message_hash not in ("", NO_MESSAGE)
-    return os.path.realpath(facts.project) == os.path.realpath(start.cwd)
 
 
 __all__ = ["IDLE_SECONDS", "Result", "SyncReport", "Synced", "sync_starts"]
