@@ -12,6 +12,7 @@ import pytest
 
 from support.hermes_db import Row, add_session, answers, asks, make_database, user
 from support.launching import MESSAGE, make_prepared, make_template
+from support.planting import Planter
 from support.sessions import make_session
 from warmstart.facts import derive_facts
 from warmstart.model.facts import SessionFacts
@@ -169,6 +170,19 @@ def test_a_long_message_is_compared_whole(workspace: Workspace, hermes: Path) ->
     add(hermes, "same-beginning", talk(PASSED, message=f"{long} twice"))
     add(hermes, "same", talk(PASSED, message=long))
     assert sync(workspace).rows[0].session_id == "hermes:same"
+
+
+def test_what_facts_have_masked_is_compared_as_it_was_written(
+    workspace: Workspace, hermes: Path
+) -> None:
+    plant = Planter(3)
+    folder = f"/srv/{plant.self_telling('folder')}/shop"
+    told = [f"{MESSAGE} with {plant.self_telling('key', 'github_pat')}" for _ in range(2)]
+    begin(workspace, message_hash=hash_message(told[0]), cwd=folder)
+    add(hermes, "another-key", talk(PASSED, message=told[1]), cwd=folder)
+    add(hermes, "another-folder", talk(PASSED, message=told[0]), cwd="/srv/shop")
+    add(hermes, "this-one", talk(PASSED, message=told[0]), cwd=folder)
+    assert sync(workspace).rows[0].session_id == "hermes:this-one"
 
 
 def test_without_a_test_run_nothing_is_said_about_success(
