@@ -49,12 +49,27 @@ def test_a_file_of_another_schema_is_moved_aside(tmp_path: Path, schema: object)
         assert connection.execute("SELECT count(*) FROM places").fetchone() == (0,)
 
 
+def test_an_index_that_older_code_wrote_leaves_nothing_behind(tmp_path: Path) -> None:
+    path, old = tmp_path / "facts.db", tmp_path / "facts.db.old"
+    with open_index(path) as connection:
+        ensure_place(connection, "a title with a key in it")
+        connection.execute("UPDATE meta SET schema = 4")
+    old.write_bytes(path.read_bytes())
+    with open_index(path):
+        assert not old.exists()
+    assert not any(b"a key in it" in file.read_bytes() for file in tmp_path.iterdir())
+
+
 def test_a_database_of_someone_else_is_moved_aside(tmp_path: Path) -> None:
     path = tmp_path / "facts.db"
     with closing(sqlite3.connect(path)) as other:
         other.execute("CREATE TABLE notes (x)")
     with open_index(path) as connection:
         assert next_revision(connection) == 1
+    with open_index(path) as connection:
+        connection.execute("UPDATE meta SET schema = 4")
+    with open_index(path), closing(sqlite3.connect(tmp_path / "facts.db.old")) as other:
+        assert other.execute("SELECT * FROM notes").fetchall() == []
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:

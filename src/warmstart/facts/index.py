@@ -1,10 +1,10 @@
 """The file that remembers facts: ``facts.db`` in the home, private to its user.
 
-Everything in it can be made again, so a file that is damaged, that has other tables, or that other
-code wrote (readers, judge, redaction: ``code_digest``) is moved aside and started from nothing;
-nothing is ever migrated. Writers take the file with
-BEGIN IMMEDIATE and wait for each other, so two processes that refresh at once do the work twice
-at worst and never leave a session in it twice.
+Everything in it can be made again. An index with other tables, or that other code wrote (readers,
+judge, redaction: ``code_digest``), is deleted and begun from nothing; nothing is ever migrated. A
+file that is damaged or no index at all is moved aside. Writers take the file with BEGIN IMMEDIATE
+and wait for each other, so two processes that refresh at once do the work twice at worst and never
+leave a session in it twice.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import random
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from warmstart.errors import WarmstartError
@@ -144,12 +144,31 @@ def _read_schema(connection: sqlite3.Connection) -> str | int | None:
 
 
 def move_aside(path: Path) -> None:
-    """Put a file that cannot be used where nobody reads it; the one before it goes."""
+    """Take away a file that cannot be used, so that an index can stand in its place.
+
+    An index is deleted, and with it any that was moved aside earlier: what older versions kept was
+    not masked. A file that is damaged, or somebody else's, stays beside it as ``.old``.
+    """
+    old = path.with_name(f"{path.name}.old")
+    for file in (path, old):
+        if _is_index(file):
+            with suppress(OSError):
+                file.unlink()
     with suppress(OSError):
-        path.replace(path.with_name(f"{path.name}.old"))
+        path.replace(old)
     for suffix in ("-wal", "-shm"):
         with suppress(OSError):
             path.with_name(path.name + suffix).unlink()
+
+
+def _is_index(path: Path) -> bool:
+    """Whether a file is an index of any version."""
+    try:
+        address = f"{path.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)) as connection:
+            return _read_schema(connection) is not None
+    except (sqlite3.Error, _ForeignSchemaError, OSError):
+        return False
 
 
 @contextmanager
