@@ -9,7 +9,7 @@ gives no answer rather than a wrong one.
 from __future__ import annotations
 
 import re
-from itertools import filterfalse
+from itertools import filterfalse, takewhile
 from typing import NamedTuple
 
 from warmstart.outcome.phrases import contains_any
@@ -22,7 +22,7 @@ _OPAQUE = re.compile(
 
 Every alternative begins with a character of its own, so that the search can skip all others.
 """
-_HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
+_HEREDOC = re.compile(r"(?<!<)<{2,}+-?\s*['\"]?(\w+)['\"]?")
 _OPERATOR = re.compile(r"(\|\||&&|\|&?|;|\n)")
 _ASSIGNMENT = re.compile(r"\w+=(?:'[^']*'|\"[^\"]*\"|\S*)$")
 _ERRORS_AWAY = re.compile(r"2>\s*(?:/dev/null|&1)")
@@ -74,6 +74,8 @@ _SIMPLE_LINE = re.compile(r"[\w ./:=,@%+*?~^|-]+")
 """A line of which pipes are all there is to take apart."""
 NO_COMMAND = Command("", "", (), masked=False, chained=False, sequence=False)
 _PIPES = ("|", "|&")
+_MAX_CHAIN = 256
+"""Stages that one chain is followed back for; no command is that long."""
 
 
 def read_command(line: str) -> Command:
@@ -105,7 +107,7 @@ def list_programs(line: str) -> tuple[str, ...]:
 def _start_of_chain(operators: list[str], end: int) -> int:
     """Index of the first stage of the chain that ends before stage ``end``."""
     start = end - 1
-    while start > 0 and operators[start - 1] in ("&&", "|", "|&"):
+    while start > max(end - _MAX_CHAIN, 0) and operators[start - 1] in ("&&", "|", "|&"):
         start -= 1
     return max(start, 0)
 
@@ -183,7 +185,7 @@ def _trim(stages: list[str], operators: list[str]) -> tuple[list[str], list[str]
 
 def _split(line: str) -> tuple[list[str], list[str]]:
     """Stages between operators, and the operators between them; opaque parts read ``Q``."""
-    line = _blank_opaque(_drop_heredocs(line) if "<<" in line else line)
+    line = _blank_opaque(_drop_heredocs(line) if "<<" in line else line).rstrip("|;\n \t\r")
     if "|" not in line and ";" not in line and "&&" not in line and "\n" not in line:
         return [line], []
     parts = _OPERATOR.split(line)
@@ -207,16 +209,19 @@ def _blank_opaque(line: str) -> str:
 
 def _drop_heredocs(line: str) -> str:
     """The line without the bodies of its heredocs, which may be whole programs."""
-    position = line.find("<<")
+    pieces = []
+    kept, position = 0, line.find("<<")
     while position >= 0 and (found := _HEREDOC.search(line, position)):
         start = line.find("\n", found.end())
         if start < 0:
             break
-        word = found[1]
-        end = line.find("\n" + word, start)
-        line = line[:start] + line[end + 1 + len(word) :] if end >= 0 else line[:start]
-        position = line.find("<<", start)
-    return line
+        pieces.append(line[kept:start])
+        end = line.find("\n" + found[1], start)
+        if end < 0:
+            return "".join(pieces)
+        kept = end + 1 + len(found[1])
+        position = line.find("<<", kept)
+    return "".join((*pieces, line[kept:])) if pieces else line
 
 
 def program_of(stage: str) -> str:
@@ -237,8 +242,8 @@ def _skip_leaders(words: list[str]) -> list[str]:
     """Without what stands before the program: assignments, ``sudo``, ``timeout 60``."""
     if words[:2] == ["command", "-v"]:
         return ["command -v"]
-    while words and (words[0] in _LEADERS or _ASSIGNMENT.match(words[0])):
-        words = words[1:]
+    leading = takewhile(lambda word: word in _LEADERS or _ASSIGNMENT.match(word), words)
+    words = words[sum(1 for _ in leading) :]
     if words[:1] == ["timeout"]:
         words = list(filterfalse(_TIMEOUT_OPTION.match, words[1:]))
     return words

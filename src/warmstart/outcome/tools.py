@@ -43,6 +43,7 @@ _READER_NAMES = frozenset({
 _COMMAND_KEYS = ("command", "cmd", "action", "script", "input", "chars", "code")
 
 
+MAX_COMMAND_CHARS = 32_768
 _KINDS_KEPT = 4096
 
 
@@ -72,7 +73,18 @@ kind_of: Callable[[str], ToolKind] = _Kinds().__getitem__
 
 
 def command_of(arguments: Mapping[str, Any]) -> str:
-    """The command line among a shell tool's arguments; empty where there is none."""
+    """The command line among a shell tool's arguments; empty where there is none.
+
+    Of one longer than ``MAX_COMMAND_CHARS`` the two ends: what runs stands before a long text that
+    is given to it, or after it.
+    """
+    line = _find_command(arguments)
+    if len(line) <= MAX_COMMAND_CHARS:
+        return line
+    return f"{line[: MAX_COMMAND_CHARS // 2]}\n{line[-MAX_COMMAND_CHARS // 2 :]}"
+
+
+def _find_command(arguments: Mapping[str, Any]) -> str:
     usual = arguments.get("command")
     if type(usual) is str:
         return usual
