@@ -1,7 +1,7 @@
 """Texts made to take the judge's time: what its rules look for, repeated.
 
-``outcome_speed.py`` times them beside ordinary texts; ``tests/outcome/test_hostile.py`` judges all of
-them at 1 MB with a limit on the CPU it may take.
+``outcome_speed.py`` times them beside ordinary texts; ``tests/outcome/test_hostile.py`` judges all
+of them at 1 MB with a limit on the CPU it may take.
 """
 
 from __future__ import annotations
@@ -9,21 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 FRAGMENTS = (
-    "Error: ", "error:error:", "Error", "E", "Ea", "aError", "A.", "a.b.", "Traceback (most recent",
-    '  File "', '  File "a.py", line 1, in x\n', "exit code: ", "Exit code ", "[exit code: 1]",
-    "Process exited with code ", "Chunk ID:", "Wall time", "Output:\n", "[", "]", "{", "}", '"', "\\",
-    '\\"', "\\n", "$(", "$(a", "(", ")", "`", "'", "'\"", "|", "|x", "|&", ";", "x;", "&&", "||",
-    "x&&", "&", " ", "\n", "\t", "\r\n", "x\n", "0", "1:", "1:1: ", "a: ", "x: x: ", ": ", "::", ":",
-    "\x1b[31m", "\x1b[", "\x1b", '{"', '{"error":', '"error":', '"exit_code":', '\\"error\\":',
-    "<<EOF\n", "<<A\nA\n", "<<A\n", "<< A ", "<", "<<", "<a>", "<output>", "</output>", "<error>",
-    "<untrusted", "<returncode>", "<exception>", "a.py:1:", "a.py:1:1: ", "  at a:1", "  at a", "at ",
-    "from ", "... 1 more\n", "line 1: ", "x: line 1: 1 ", "sh: ", "bash: line 1: ", "failed: ",
-    "FAILED ", "fatal: ", "npm err! ", "Killed", "***", "a", "_", "-", "=", "a=", "a=b ", "sudo ",
-    "env ", "timeout 1 ", "cd a && ", "command -v ", "xargs ", "echo a;", "#", " #", "a #b\n", "/",
-    "a/", "./", "a/b.c:", "User ", "The user ", "tool call ", "permission to use ", "[Tool ",
-    "CONFLICT ", "\tfail\t", "1 failed, ", "1 failed in ", "== 1 failed", "Tests: ", "--- FAIL: ",
-    "1 tests, 1 failures", "usage: ", "option a ", "! [rejected]", "\u2028", "\x85", "\x1e", "\xe9",
-    "\u0130",
+    "Error: ", "error:error:", "Error", "E", "Ea", "aError", "A.", "a.b.",
+    "Traceback (most recent", '  File "', '  File "a.py", line 1, in x\n', "exit code: ",
+    "Exit code ", "[exit code: 1]", "Process exited with code ", "Chunk ID:", "Wall time",
+    "Output:\n", "[", "]", "{", "}", '"', "\\", '\\"', "\\n", "$(", "$(a", "(", ")", "`", "'",
+    '\'"', "|", "|x", "|&", ";", "x;", "&&", "||", "x&&", "&", " ", "\n", "\t", "\r\n", "x\n",
+    "0", "1:", "1:1: ", "a: ", "x: x: ", ": ", "::", ":", "\x1b[31m", "\x1b[", "\x1b", '{"',
+    '{"error":', '"error":', '"exit_code":', '\\"error\\":', "<<EOF\n", "<<A\nA\n", "<<A\n",
+    "<< A ", "<", "<<", "<a>", "<output>", "</output>", "<error>", "<untrusted", "<returncode>",
+    "<exception>", "a.py:1:", "a.py:1:1: ", "  at a:1", "  at a", "at ", "from ",
+    "... 1 more\n", "line 1: ", "x: line 1: 1 ", "sh: ", "bash: line 1: ", "failed: ",
+    "FAILED ", "fatal: ", "npm err! ", "Killed", "***", "a", "_", "-", "=", "a=", "a=b ",
+    "sudo ", "env ", "timeout 1 ", "cd a && ", "command -v ", "xargs ", "echo a;", "#", " #",
+    "a #b\n", "/", "a/", "./", "a/b.c:", "User ", "The user ", "tool call ",
+    "permission to use ", "[Tool ", "CONFLICT ", "\tfail\t", "1 failed, ", "1 failed in ",
+    "== 1 failed", "Tests: ", "--- FAIL: ", "1 tests, 1 failures", "usage: ", "option a ",
+    "! [rejected]", "\u2028", "\x85", "\x1e", "\xe9", "\u0130",
 )  # fmt: skip
 ENDINGS = ("", "\nError: x", "x", "!", '", "exit_code": 1, "error": null}')
 COMMAND_ENDINGS = ("", " | tail", "; echo", " && grep x")

@@ -4,9 +4,9 @@
 
 CPU time of one core, texts already in memory, both sides alternating, best of several rounds. For
 flatness every result is stretched in its middle to 10 and 100 times its length. Hostile texts are
-what the rules look for, repeated (``outcome_hostile.py``): results of 1 MB and of 1 kB, and commands
-of 1 MB, each beside the slowest ordinary text of its size. A ratio may be missed where the time itself
-is next to nothing: half a millisecond for a result, 20 milliseconds for a command of 1 MB.
+what the rules look for, repeated (``outcome_hostile.py``): results of 1 MB and of 1 kB, and
+commands of 1 MB, each beside the slowest ordinary text of its size. A ratio may be missed where the
+time itself is next to nothing: half a millisecond a result, 20 milliseconds a command of 1 MB.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from warmstart.outcome.shell import (
     program_of,
     read_command,
 )
-from warmstart.outcome.tools import ToolKind, command_of, kind_of
+from warmstart.outcome.tools import MAX_COMMAND_CHARS, ToolKind, command_of, kind_of
 
 
 @pytest.mark.parametrize(
@@ -121,3 +121,18 @@ def test_programs_of_a_simple_line_are_its_speakers(words: list[str]) -> None:
 def test_a_simple_line_is_taken_apart_at_its_pipes() -> None:
     assert list_programs("A=1 git log -n 3 | sudo head -2") == ("git log", "head")
     assert list_programs("cat 'a b'") == ()
+
+
+def test_of_a_very_long_command_the_ends_are_read() -> None:
+    """A file written through a heredoc may be of any length; what runs stands around it."""
+    body = "print('a | b')\n" * 20_000
+    line = command_of({"command": f"cat > a.py <<'EOF'\n{body}EOF\npython a.py | tail -5"})
+    assert len(line) <= MAX_COMMAND_CHARS + 1
+    assert is_masked(line)
+    assert read_command(line).speakers == ("python", "tail")
+
+
+def test_many_heredocs_are_all_left_out() -> None:
+    line = "".join(f"cat <<E{n}\n| tail\nE{n}\n" for n in range(50))
+    assert read_command(f"{line}make test").program == "make"
+    assert not is_masked(f"{line}make test")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from support.calls import judged, shell
 from warmstart.model import Certainty, Status
+from warmstart.outcome.words import opens_with_exception
 
 FAILING = [
     ("ls missing", "ls: cannot access 'missing': No such file or directory", "own_complaint"),
@@ -146,3 +151,10 @@ def test_sql_errors_are_read_as_program_output() -> None:
 def test_powershell_pipes_do_not_mask() -> None:
     outcome = judged("PowerShell", "1", "claude_code", command="npm test | Select-Object -Last 3")
     assert not outcome.masked
+
+
+@given(st.lists(st.sampled_from(["Error", "Exception", "E", "a", "A", ".", ":", "(", " ", "É"])))
+def test_an_exception_opens_a_text_as_one_expression_would_say(parts: list[str]) -> None:
+    text = "".join(parts)
+    plain = re.match(r"[\w.]*[A-Z]\w*(?:Error|Exception)\b\s*[:(]|E[A-Z]{4,}: ", text)
+    assert opens_with_exception(text) is (plain is not None)

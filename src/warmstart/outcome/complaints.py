@@ -56,15 +56,15 @@ _EXITED_WORDS = group_phrases(("exit", "failed", "lifecycle", "***", "stopped", 
 _SUMMARY = re.compile(
     r"""=+\ (?:.*,\ )?[1-9]\d*\ (?:failed|errors?)\b.*\ in\ [\d.]+
     | [1-9]\d*\ (?:failed|errors?)(?:,\ |\b.*\ in\ [\d.]+s) | FAILED\ \((?:failures|errors)=
-    | FAIL(?:$|\t|:\ ) | test\ result:\ FAILED | \s*Tests?:?\ +.*\b[1-9]\d*\ failed
-    | \s*Test\ (?:Suites|Files):?\ +.*\b[1-9]\d*\ failed | \s*[1-9]\d*\ Error\(s\)
+    | FAIL(?:$|\t|:\ ) | test\ result:\ FAILED | \s*+Tests?:?\ +.*\b[1-9]\d*\ failed
+    | \s*+Test\ (?:Suites|Files):?\ +.*\b[1-9]\d*\ failed | \s*+[1-9]\d*\ Error\(s\)
     | [1-9]\d*\ (?:issues?:|errors?)$ | [1-9]\d*\ out\ of\ \d+\ hunks?\ | FAILURES!|ERRORS!
     | \d+\ (?:runs|tests),.*\ [1-9]\d*\ (?:failures|errors)\b | Build\ FAILED
     | \*\*\ \w+\ FAILED | [\w./-]+:\d+(?::\d+)?:\ (?:fatal\ )?error:
-    | \s*[1-9]\d*\ failing\b | \s*[1-9]\d*\ fail$ | [1-9]\d*\ tests?\ failed
+    | \s*+[1-9]\d*\ failing\b | \s*+[1-9]\d*\ fail$ | [1-9]\d*\ tests?\ failed
     | \d+\ examples?,\ [1-9]\d*\ failures? | BUILD\ FAIL | >\ Task\ .*\ FAILED
     | Found\ [1-9]\d*\ errors?\b | Failed\ tests?: | error\ TS\d+ | no\ tests\ ran\ in[ ]
-    | \s*[✖✘\u00d7]\ [1-9]\d*\ (?:problems?\ \([1-9]\d*\ errors?|errors?\b)
+    | \s*+[✖✘\u00d7]\ [1-9]\d*\ (?:problems?\ \([1-9]\d*\ errors?|errors?\b)
     | Interrupted:\ \d+\ error | !+\ .*Interrupted | Oh\ no!\ """,
     re.VERBOSE,
 )

@@ -43,7 +43,9 @@ EXCEPTION = re.compile(
     r"|Sorry: \w+Error"
 )
 _EXCEPTION_ENDS = ("Error", "Exception", "Exit", "Interrupt", "Warning")
-FRAME = re.compile(r".{3,} at \S+ line \d+\.$|\s+(?:at|from) \S.*(?::\d+|:in )|\s+\.\.\. \d+ more$")
+FRAME = re.compile(
+    r".{3,} at \S+ line \d+\.$|\s++(?:at|from) \S.*(?::\d+|:in )|\s++\.\.\. \d+ more$"
+)
 _FRAME_OPENINGS = ("at ", "from ", "... ")
 """How the last two of the above begin, behind blanks; the first holds " line "."""
 DIAGNOSTIC = re.compile(
