@@ -76,6 +76,8 @@ NO_COMMAND = Command("", "", (), masked=False, chained=False, sequence=False)
 _PIPES = ("|", "|&")
 _MAX_CHAIN = 256
 """Stages that one chain is followed back for; no command is that long."""
+_MAX_HEREDOCS = 128
+"""Taken out of one line; no command has that many."""
 
 
 def read_command(line: str) -> Command:
@@ -209,9 +211,12 @@ def _blank_opaque(line: str) -> str:
 
 def _drop_heredocs(line: str) -> str:
     """The line without the bodies of its heredocs, which may be whole programs."""
-    pieces = []
+    pieces: list[str] = []
     kept, position = 0, line.find("<<")
-    while position >= 0 and (found := _HEREDOC.search(line, position)):
+    while position >= 0 and len(pieces) < _MAX_HEREDOCS:
+        found = _HEREDOC.search(line, position)
+        if found is None:
+            break
         start = line.find("\n", found.end())
         if start < 0:
             break
