@@ -34,6 +34,17 @@ def test_import_says_what_became_of_the_sessions(run: Run) -> None:
     assert (report["imported"], report["skipped"]) == (0, 43)
 
 
+def test_the_stores_own_sessions_are_not_imported_into_it_again(run: Run) -> None:
+    assert json.loads(run("import", "--json").stdout)["imported"] == 0
+    assert json.loads(run("verify", "--json").stdout)["sessions"] == 43
+
+
+def test_a_backup_imported_into_its_own_store_adds_nothing(run: Run, tmp_path: Path) -> None:
+    run("backup", str(tmp_path / "copy.db"))
+    report = json.loads(run("import", str(tmp_path / "copy.db"), "--json").stdout)
+    assert (report["imported"], report["skipped"]) == (0, 43)
+
+
 def test_import_takes_the_same_filters_as_list(run: Run, tmp_path: Path) -> None:
     done = run(
         "import", str(samples_path()), "--source", "gemini", "--store", str(tmp_path / "g.db")

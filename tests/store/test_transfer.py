@@ -6,11 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest  # noqa: TC002 - hypothesis reads the annotations
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from warmstart.store import SessionDB
+from warmstart.store.transfer import fill_times
 
 CALLS = [{"id": "c1", "function": {"name": "terminal", "arguments": "{}"}}]
 
@@ -26,8 +27,7 @@ def fill(db: SessionDB) -> None:
 
 
 def without_ids(session: dict[str, object]) -> object:
-    text = json.dumps({**session, "last_message_at": None})
-    parsed = json.loads(text)
+    parsed = json.loads(json.dumps(session))
     for message in parsed["messages"]:
         del message["id"]
     return parsed
@@ -125,3 +125,71 @@ def test_no_import_breaks_a_server(schema: str, sessions: Any) -> None:
     with SessionDB.open(schema) as db:
         db.import_sessions(sessions)
         assert db.verify().is_clean
+
+
+def times_of(db: SessionDB, session_id: str = "s1") -> list[float]:
+    return [row["timestamp"] for row in db.get_messages(session_id, include_inactive=True)]
+
+
+def undated(*times: float | None, **fields: object) -> dict[str, Any]:
+    messages = [{"role": "user", "content": str(n), "timestamp": t} for n, t in enumerate(times)]
+    return {"id": "s1", "source": "cli", **fields, "messages": messages}
+
+
+def test_messages_without_a_time_are_spread_between_their_neighbours(db: SessionDB) -> None:
+    session = undated(None, None, 20.0, None, 30.0, None, None, started_at=10.0, ended_at=50.0)
+    db.import_sessions([session])
+    assert times_of(db) == [10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0]
+    assert db.get_session("s1")["last_message_at"] == 50.0
+
+
+def test_without_any_time_messages_are_spread_over_the_session(db: SessionDB) -> None:
+    db.import_sessions([undated(None, None, None, started_at=10.0, ended_at=14.0)])
+    assert times_of(db) == [10.0, 12.0, 14.0]
+
+
+moments = st.floats(0, 1e10)
+
+
+@given(st.lists(st.none() | moments, max_size=12), st.none() | moments, st.none() | moments)
+def test_a_made_up_time_is_never_out_of_order(
+    times: list[float | None], start: float | None, end: float | None
+) -> None:
+    filled = fill_times(times, start, end)
+    assert len(filled) == len(times)
+    known = [time for time in times if time is not None]
+    if known == sorted(known):
+        assert filled == pytest.approx(sorted(filled))
+    assert all(own is None or own == time for own, time in zip(times, filled, strict=True))
+
+
+def test_a_session_grows_although_its_made_up_times_change(db: SessionDB) -> None:
+    db.import_sessions([undated(10.0, None, started_at=10.0, ended_at=12.0)])
+    report = db.import_sessions([undated(10.0, None, 20.0, started_at=10.0, ended_at=20.0)])
+    assert (report["updated"], report["conflicts"]) == (1, 0)
+    assert times_of(db) == [10.0, 15.0, 20.0]
+    assert db.verify().is_clean
+
+
+def test_a_later_import_corrects_times_and_loses_nothing(db: SessionDB) -> None:
+    first = undated(7.0, 7.0, started_at=7.0)
+    first["messages"][1] |= {"role": "assistant", "reasoning": "because", "finish_reason": "stop"}
+    second = undated(7.0, 9.0, started_at=7.0)
+    second["messages"][1]["role"] = "assistant"
+    db.import_sessions([first])
+    assert db.import_sessions([second])["updated"] == 1
+    assert times_of(db) == [7.0, 9.0]
+    last = db.get_messages("s1")[1]
+    assert (last["reasoning"], last["finish_reason"]) == ("because", "stop")
+    assert db.verify().is_clean
+    assert db.import_sessions([second])["skipped"] == 1
+
+
+def test_what_was_compacted_since_the_last_import_is_archived(db: SessionDB) -> None:
+    db.import_sessions([undated(1.0, 2.0, started_at=1.0)])
+    later = undated(1.0, 2.0, 3.0, started_at=1.0)
+    for message in later["messages"][:2]:
+        message |= {"active": 0, "compacted": 1}
+    db.import_sessions([later])
+    assert [row["content"] for row in db.get_messages("s1")] == ["2"]
+    assert db.verify().is_clean

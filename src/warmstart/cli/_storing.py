@@ -11,8 +11,11 @@ from warmstart.cli._output import follow, note, open_console, print_json, report
 from warmstart.cli._text import clean, count
 from warmstart.errors import InternalError
 from warmstart.export import export_store
+from warmstart.export.store import LIVE_STORE
+from warmstart.model import Session
 from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog
+from warmstart.store import SessionDB
 from warmstart.workspace import Workspace
 
 SCHEMA_VERSION = 1
@@ -40,7 +43,7 @@ def run_import(store: str | None, selection: Selection, *, as_json: bool, quiet:
     log = ReadLog()
     with workspace.open_store(store) as db:
         found = follow(workspace.read_sessions(selection, log), "sessions", quiet=quiet)
-        report = db.import_sessions(map(export_store, found))
+        report = db.import_sessions(export_store(one) for one in found if not _is_of(db, one))
     report_skips(log, quiet=quiet)
     if as_json:
         print_json({"schema_version": SCHEMA_VERSION, **report})
@@ -52,6 +55,13 @@ def run_import(store: str | None, selection: Selection, *, as_json: bool, quiet:
     open_console().print(Text(counts))
     for problem in report["errors"]:
         note(f"not imported: {problem}", quiet=quiet)
+
+
+def _is_of(db: SessionDB, session: Session) -> bool:
+    """Whether the session was read from the very store it would go into."""
+    if isinstance(db.db_path, str) or session.origin != LIVE_STORE or session.path is None:
+        return False
+    return Path(session.path).samefile(db.db_path)
 
 
 def run_prune(store: str | None, days: float, source: str | None, *, as_json: bool) -> None:

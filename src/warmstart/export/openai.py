@@ -21,10 +21,11 @@ def export_openai(session: Session) -> dict[str, Any]:
 
 def list_messages(session: Session) -> list[dict[str, Any]]:
     """The messages of a session, each call followed by its result."""
-    return [message for turn in list_turns(session) for message in _messages(turn)]
+    return [message for turn in list_turns(session) for message in write_turn(turn)]
 
 
-def _messages(turn: Turn) -> Iterator[dict[str, Any]]:
+def write_turn(turn: Turn) -> Iterator[dict[str, Any]]:
+    """The message of a turn, then one ``tool`` message for each of its exchanges."""
     message: dict[str, Any] = {"role": str(turn.role), "content": turn.text or None}
     if turn.exchanges:
         message["tool_calls"] = [_tool_call(exchange) for exchange in turn.exchanges]

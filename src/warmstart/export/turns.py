@@ -48,6 +48,8 @@ class Turn:
     role: Role
     text: str
     exchanges: tuple[Exchange, ...] = ()
+    message: int
+    """Index into ``Session.messages`` of the message it is."""
 
 
 def list_turns(session: Session) -> Iterator[Turn]:
@@ -57,10 +59,22 @@ def list_turns(session: Session) -> Iterator[Turn]:
         if not message.counts:
             continue
         turn = Turn(
-            role=_speaker(message), text=message.text, exchanges=tuple(exchanges.get(index, ()))
+            role=_speaker(message),
+            text=message.text,
+            exchanges=tuple(exchanges.get(index, ())),
+            message=index,
         )
         if turn.text.strip() or turn.exchanges:
             yield turn
+
+
+def locate_results(session: Session) -> dict[int, tuple[int, int]]:
+    """Where each result stands, by its ``id()``: the message, and which of its results."""
+    return {
+        id(result): (where, index)
+        for where, message in enumerate(session.messages)
+        for index, result in enumerate(message.results)
+    }
 
 
 def describe_session(session: Session) -> dict[str, str]:

@@ -3,7 +3,7 @@
 One JSON object per line, ``schema`` first. A field that has its default is left out. Calls point
 into the messages instead of repeating them: ``request`` is an index into the requests of message
 ``message``, ``result`` a pair (message, index). ``judged_by`` is the version whose rules gave the
-outcomes; a reader of another version judges anew.
+outcomes; a reader of another version judges them again.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from warmstart._version import __version__
+from warmstart.export.turns import locate_results
 from warmstart.model import Call, Message, Session
 
 SCHEMA = "warmstart.session/1"
@@ -60,16 +61,12 @@ def _pack_value(value: Any) -> Any:
 
 
 def _pack_calls(session: Session) -> list[dict[str, Any]]:
-    places = {
-        id(result): [where, index]
-        for where, message in enumerate(session.messages)
-        for index, result in enumerate(message.results)
-    }
+    places = locate_results(session)
     return [_pack_call(call, session.messages, places) for call in session.calls]
 
 
 def _pack_call(
-    call: Call, messages: tuple[Message, ...], places: dict[int, list[int]]
+    call: Call, messages: tuple[Message, ...], places: dict[int, tuple[int, int]]
 ) -> dict[str, Any]:
     requests = messages[call.message].requests
     packed: dict[str, Any] = {

@@ -118,9 +118,9 @@ def _build_row(native: str, trial: Trial, conversation: Conversation, plan: str)
 def _message_rows(message: Message) -> Iterator[dict[str, Any]]:
     is_warmup = message.kind is Kind.WARMUP
     for result in message.results:
-        ending = None
-        if result.is_error is not None:
-            ending = mark_ending(is_error=result.is_error, exit_code=result.exit_code)
+        ending = mark_ending(
+            is_error=result.is_error, exit_code=result.exit_code, status=result.status
+        )
         yield {
             "role": "tool",
             "content": result.text,

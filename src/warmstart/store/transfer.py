@@ -2,16 +2,24 @@
 
 An export holds everything a session row and its messages know. Importing is idempotent: a session
 that is there is left alone, one that has grown since gets the messages it lacks, one whose
-beginning differs is reported and not touched. Each session is one transaction.
+beginning differs is reported and not touched. Whether messages are the same is decided by what
+was said; a time that is known better by now is corrected. Each session is one transaction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Literal
 
 from warmstart.store.backend import Backend, Row, Value
-from warmstart.store.encoding import EncodedMessage, encode_text
+from warmstart.store.encoding import (
+    BORN_COLUMNS,
+    EncodedMessage,
+    encode_text,
+    hash_born,
+    parse_time,
+)
 from warmstart.store.errors import MessageError
 from warmstart.store.messages import Messages, insert_messages, recount
 from warmstart.store.part import find_one
@@ -32,6 +40,10 @@ TEXT_COPIED = (*NOTED_FIELDS, "end_reason")
 REAL_COPIED = (*COST_FIELDS, "ended_at", "last_message_at")
 COPIED_FIELDS = (*TEXT_COPIED, *REAL_COPIED, *COUNTED_FIELDS, "archived")
 MAX_NUMBER = 1e15
+SAID = ("role", "content", "tool_calls", "tool_call_id")
+"""What makes a message the same one; all else is about it."""
+LATER_KNOWN = ("effect_disposition", "reasoning", "observed")
+"""What an import may fill in where a stored message lacks it; nothing that is searched."""
 Fate = Literal["imported", "updated", "skipped", "conflicts"]
 
 
@@ -71,7 +83,7 @@ class Transfer(Messages):
 
     def _import(self, session: Mapping[str, Any]) -> Fate:
         session_id = check_id(session.get("id"))
-        messages = [_dated(message, session) for message in session.get("messages") or []]
+        messages = _dated(session)
         encoded = [EncodedMessage(message) for message in messages]
         return self._backend.write(
             lambda: _merge(self._backend, session_id, session, list(zip(messages, encoded,
@@ -88,11 +100,54 @@ def _checked(session: Any) -> Mapping[str, Any]:
     return session
 
 
-def _dated(message: Mapping[str, Any], session: Mapping[str, Any]) -> dict[str, Any]:
-    """The message with a time; a made-up one must be the same at the next import."""
-    if message.get("timestamp") is not None:
-        return dict(message)
-    return {**message, "timestamp": session.get("started_at") or 0.0}
+def _dated(session: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The messages, each with a time; a made-up one is the same at every import."""
+    messages = session.get("messages") or []
+    times = [_parse_time(message.get("timestamp")) for message in messages]
+    start, end = _parse_time(session.get("started_at")), _parse_time(session.get("ended_at"))
+    return [
+        {**message, "timestamp": moment}
+        for message, moment in zip(messages, fill_times(times, start, end), strict=True)
+    ]
+
+
+def _parse_time(value: Any) -> float | None:
+    return None if value is None else parse_time(value)
+
+
+def fill_times(
+    times: Sequence[float | None], start: float | None, end: float | None
+) -> list[float]:
+    """The times with the missing ones spread evenly between their neighbours, never out of order.
+
+    What is missing at an edge is spread up to the session's own start or end; where that is not
+    known, or lies on the wrong side, the nearest time is repeated.
+    """
+    if not times:
+        return []
+    known = _find_known(times, start, end)
+    filled = [known[0][1]]
+    for (left, before), (right, after) in pairwise(known):
+        # A clock that was set back gives no room to spread anything in.
+        step = max(after - before, 0.0) / (right - left)
+        filled += [before + step * number for number in range(1, right - left)]
+        filled.append(after)
+    return filled
+
+
+def _find_known(
+    times: Sequence[float | None], start: float | None, end: float | None
+) -> list[tuple[int, float]]:
+    """Places and times that are known, with the first and the last place among them."""
+    known = [(at, moment) for at, moment in enumerate(times) if moment is not None]
+    if not known:
+        known = [(0, next((moment for moment in (start, end) if moment is not None), 0.0))]
+    (first, earliest), (last, latest) = known[0], known[-1]
+    if first > 0:
+        known.insert(0, (0, earliest if start is None else min(start, earliest)))
+    if last < len(times) - 1:
+        known.append((len(times) - 1, latest if end is None else max(end, latest)))
+    return known
 
 
 def _copied_value(name: str, value: Any) -> Value:
@@ -109,21 +164,77 @@ def _merge(
     session: Mapping[str, Any],
     messages: list[tuple[dict[str, Any], EncodedMessage]],
 ) -> Fate:
-    stored = [
-        row["content_hash"]
-        for row in backend.query(
-            "SELECT content_hash FROM messages WHERE session_id = ? ORDER BY id", (session_id,)
-        )
-    ]
+    stored = backend.query(
+        "SELECT id, active, content_hash FROM messages WHERE session_id = ? ORDER BY id",
+        (session_id,),
+    )
     is_new = find_one(backend, "SELECT id FROM sessions WHERE id = ?", session_id) is None
-    if [message.content_hash for _, message in messages[: len(stored)]] != stored:
+    known, rest = messages[: len(stored)], messages[len(stored) :]
+    corrected = _correct_times(backend, session_id, stored, known)
+    if corrected is None:
         return "conflicts"
-    if not is_new and len(messages) == len(stored):
+    archived = _archive_known(backend, stored, known)
+    if not (is_new or rest or corrected or archived):
         return "skipped"
-    if is_new:
-        _insert_copy(backend, session_id, session)
-    _insert_rest(backend, session_id, messages[len(stored) :])
+    # For one that is there already this only fills in what its row does not know.
+    _insert_copy(backend, session_id, session)
+    _insert_rest(backend, session_id, rest)
+    _date_last_message(backend, session_id, session, messages)
     return "imported" if is_new else "updated"
+
+
+def _correct_times(
+    backend: Backend,
+    session_id: str,
+    stored: list[Row],
+    known: list[tuple[dict[str, Any], EncodedMessage]],
+) -> int | None:
+    """Give stored messages the times and marks of an import that says the same; how many.
+
+    None where it says something else.
+    """
+    hashes = [row["content_hash"] for row in stored]
+    if [message.content_hash for _, message in known] == hashes:
+        return 0
+    rows = backend.query(
+        f"SELECT id, {', '.join(BORN_COLUMNS)}, content_hash FROM messages"
+        " WHERE session_id = ? ORDER BY id",
+        (session_id,),
+    )
+    given = [dict(zip(BORN_COLUMNS, message.born, strict=True)) for _, message in known]
+    if [_said(row) for row in rows] != [_said(row) for row in given]:
+        return None
+    return sum(_correct(backend, *pair) for pair in zip(rows, given, strict=True))
+
+
+def _correct(backend: Backend, row: Row, given: Row) -> int:
+    """Give one stored message its better time; 1 where that changed it."""
+    better = {name: row[name] or given[name] for name in LATER_KNOWN}
+    better["timestamp"] = given["timestamp"]
+    content_hash = hash_born([(row | better)[name] for name in BORN_COLUMNS])
+    if content_hash == row["content_hash"]:
+        return 0
+    sets = ", ".join(f"{name} = ?" for name in (*better, "content_hash"))
+    values = (*better.values(), content_hash, row["id"])
+    return backend.execute(f"UPDATE messages SET {sets} WHERE id = ?", values)
+
+
+def _said(row: Row) -> list[Value]:
+    return [row[name] for name in SAID]
+
+
+def _archive_known(
+    backend: Backend, stored: list[Row], known: list[tuple[dict[str, Any], EncodedMessage]]
+) -> int:
+    """Archive what was compacted away since it was stored; how many messages."""
+    gone = [
+        (row["id"], message)
+        for row, (message, _) in zip(stored, known, strict=True)
+        if row["active"] and not message.get("active", 1)
+    ]
+    for row_id, message in gone:
+        _set_inactive(backend, row_id, message)
+    return len(gone)
 
 
 def _insert_rest(
@@ -132,11 +243,29 @@ def _insert_rest(
     for message, encoded in messages:
         row_id = insert_messages(backend, session_id, [encoded])[0]
         if not message.get("active", 1):
-            backend.execute(
-                "UPDATE messages SET active = 0, compacted = ? WHERE id = ?",
-                (int(bool(message.get("compacted"))), row_id),
-            )
+            _set_inactive(backend, row_id, message)
     recount(backend, session_id)
+
+
+def _date_last_message(
+    backend: Backend,
+    session_id: str,
+    session: Mapping[str, Any],
+    messages: list[tuple[dict[str, Any], EncodedMessage]],
+) -> None:
+    """When the session was last written to, which is not when it was imported."""
+    latest = _parse_time(session.get("last_message_at"))
+    if latest is None:
+        latest = max((message["timestamp"] for message, _ in messages), default=None)
+    sql = "UPDATE sessions SET last_message_at = ? WHERE id = ?"
+    backend.execute(sql, (latest, session_id))
+
+
+def _set_inactive(backend: Backend, row_id: int, message: Mapping[str, Any]) -> None:
+    backend.execute(
+        "UPDATE messages SET active = 0, compacted = ? WHERE id = ?",
+        (int(bool(message.get("compacted"))), row_id),
+    )
 
 
 def _insert_copy(backend: Backend, session_id: str, session: Mapping[str, Any]) -> None:

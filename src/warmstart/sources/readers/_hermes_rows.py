@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from warmstart.model import Fate, Kind, Message, Request, Result, Role
+from warmstart.model import Fate, Kind, Message, Request, Result, Role, Status
 from warmstart.sources.fields import (
     as_dict,
     as_dicts,
@@ -82,12 +82,15 @@ def _read_row(row: dict[str, Any], path: Path, log: ReadLog) -> Iterator[Message
     text = decode_content(row["content"])
     if role is Role.TOOL:
         mark = read_mark(row["effect_disposition"])
+        if mark.status is Status.UNANSWERED:
+            return  # It stands in for a result that never came.
         result = Result(
             text=text,
             call_id=as_id(row["tool_call_id"]),
             tool=as_text(row["tool_name"]),
             is_error=mark.is_error,
             exit_code=mark.exit_code,
+            status=mark.status,
         )
         yield _message(row, role, results=(result,))
     elif role is Role.ASSISTANT:
