@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import uuid
 import warnings
 from collections.abc import Callable, Iterator
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from support.stores import start_server
 from warmstart.store import SessionDB
 
 
@@ -24,16 +24,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         server = start_server(pgserver, tmp_path_factory)
         yield server
         server.cleanup()
-
-
-def start_server(pgserver: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A server in a folder of its own; a busy machine may need a second try."""
-    for _ in range(3):
-        try:
-            return pgserver.get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="stop")
-        except subprocess.SubprocessError as error:
-            failure = error
-    raise failure
 
 
 @pytest.fixture(scope="session")

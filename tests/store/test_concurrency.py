@@ -1,44 +1,18 @@
-"""Many processes on one store; processes that die; a server that goes away."""
+"""Many processes on one store; processes that die."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from warmstart.store import SessionDB, StoreBusyError, StoreError
-
-WRITER = Path(__file__).parent / "writer_process.py"
-CUT_ONE_COMMIT = (
-    "CREATE SEQUENCE commits",
-    """CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        IF nextval('commits') = 3 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
-        RETURN NULL; END $$""",
-    """CREATE CONSTRAINT TRIGGER cut AFTER INSERT ON messages
-        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cut()""",
-)
-
-
-def start_writer(
-    address: str, session_id: str, count: int, batch: int = 1
-) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, str(WRITER), address, session_id, str(count), str(batch)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def numbers(db: SessionDB, session_id: str) -> list[int]:
-    return [int(row["content"].split()[-1]) for row in db.get_messages(session_id)]
+from support.stores import numbers, start_writer
+from warmstart.store import SessionDB, StoreBusyError
 
 
 def test_several_processes_lose_and_repeat_nothing_and_keep_their_order(
@@ -161,85 +135,3 @@ def test_indexing_never_waits_for_the_lock(tmp_path: Path) -> None:
         db.append_message("s1", "user", "needle")
         with held(path):
             assert len(db.search_messages("needle")) == 1
-
-
-def test_a_lost_connection_is_made_anew_and_nothing_is_stored_twice(
-    schema: str, postgresql: str
-) -> None:
-    import psycopg
-
-    stop = threading.Event()
-
-    def cut_connections() -> None:
-        with psycopg.connect(postgresql, autocommit=True) as admin:
-            while not stop.wait(0.05):
-                admin.execute(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                    " WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
-                )
-
-    with SessionDB.open(schema) as db:
-        cutter = threading.Thread(target=cut_connections)
-        cutter.start()
-        for number in range(150):
-            db.append_message("s1", "user", f"s1 {number}")
-        stop.set()
-        cutter.join()
-        assert numbers(db, "s1") == list(range(150))
-        assert db.verify().is_clean
-
-
-def test_a_commit_that_never_happened_is_run_again(schema: str) -> None:
-    with SessionDB.open(schema) as db:
-        for statement in CUT_ONE_COMMIT:
-            db._backend.execute(statement)
-        for number in range(5):
-            db.append_message("s1", "user", f"s1 {number}")
-        assert numbers(db, "s1") == list(range(5))
-
-
-def test_a_commit_whose_answer_was_lost_is_looked_up(schema: str) -> None:
-    from warmstart.store.postgres_backend import LostCommitError, PostgresBackend
-
-    with SessionDB.open(schema) as db:
-        backend = db._backend
-        assert isinstance(backend, PostgresBackend)
-        lost = StoreError("lost", path="", retryable=True)
-
-        def commit_and_lose() -> str:
-            backend.execute("BEGIN")
-            transaction = backend.query("SELECT pg_current_xact_id()::text AS id")[0]["id"]
-            backend.execute("INSERT INTO meta (key, value) VALUES ('k', 'v')")
-            backend.execute("COMMIT")
-            raise LostCommitError(lost, transaction, "done")
-
-        assert backend._patiently(commit_and_lose) == "done"
-        assert len(backend.query("SELECT * FROM meta")) == 1
-
-
-def start_again(server: Any) -> None:
-    """A busy machine may need a second try; without the server all later tests would fail."""
-    for _ in range(4):
-        try:
-            server.start()
-        except subprocess.SubprocessError as error:
-            failure = error
-        else:
-            return
-    raise failure
-
-
-def test_a_server_restarted_in_mid_run_costs_nothing(server: Any, schema: str) -> None:
-    writer = start_writer(schema, "s1", 400)
-    assert writer.stdout is not None
-    for _ in range(20):
-        writer.stdout.readline()
-    server.stop()
-    time.sleep(0.3)
-    start_again(server)
-    out, complaints = writer.communicate(timeout=60)
-    assert (complaints, writer.returncode) == ("", 0)
-    assert out.split()[-1] == "400"
-    with SessionDB.open(schema) as db:
-        assert numbers(db, "s1") == list(range(400))
-        assert db.verify().is_clean

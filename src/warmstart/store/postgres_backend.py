@@ -1,8 +1,10 @@
 """PostgreSQL: one server, gateways on several machines.
 
-A connection that breaks is made anew, for as long as the deadline allows, and the transaction that
+A connection that breaks is replaced, for as long as the deadline allows, and the transaction that
 was under way is run again, but only when the server says it did not happen: each one knows its own
-transaction id, so a COMMIT whose answer was lost is looked up, not guessed.
+transaction id, so a COMMIT whose answer was lost is looked up, not guessed. A server that crashed
+forgets the ids whose log had not reached the disk and gives them out again, so after a crash the
+lookup first asks which ids the server still knew when it came back.
 """
 
 from __future__ import annotations
@@ -29,7 +31,12 @@ except ImportError as error:
 MIN_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.02, 0.15
 CONNECT_TIMEOUT_SECONDS = 10
 RERUN = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
-COMMITTED, ABORTED = "committed", "aborted"
+COMMITTED, ABORTED, IN_PROGRESS = "committed", "aborted", "in progress"
+INCARNATION = """SELECT pg_postmaster_start_time()::text || ' ' ||
+    coalesce((SELECT stats_reset::text FROM pg_stat_bgwriter), '') AS started"""
+"""Changes when the server starts, and (a crash resets the statistics) when it recovers."""
+FIRST_NEW = "SELECT next_xid FROM pg_control_checkpoint()"
+"""A recovery ends with a checkpoint: ids from this one on were unknown, and are given out again."""
 
 
 class LostCommitError(StoreError):
@@ -53,6 +60,7 @@ class PostgresBackend:
         self._lock = threading.RLock()
         self._statements: dict[str, str] = {}
         self._in_transaction = False
+        self._incarnation = ""
         self._connection: psycopg.Connection[Row] | None = None
         self._patiently(lambda: None)
 
@@ -105,11 +113,17 @@ class PostgresBackend:
 
     def _commit(self, transaction: str, result: Any) -> None:
         try:
-            self._run("COMMIT")
+            answer = self._run("COMMIT").statusmessage
         except StoreError as error:
             if not error.retryable:
                 raise
             raise LostCommitError(error, transaction, result) from error
+        if answer != "COMMIT":
+            # So a server answers where a statement failed before and nobody minded.
+            raise StoreError(
+                f"the store {self.location!r} took nothing of a write: a part of it had failed",
+                path=self.location,
+            )
 
     def _roll_back(self) -> None:
         try:
@@ -124,7 +138,7 @@ class PostgresBackend:
                 self._ensure_connection()
                 return work()
             except LostCommitError as error:
-                if self._settle(error.transaction, give_up_at):
+                if self._settle(error, self._incarnation, give_up_at):
                     result: T = error.result
                     return result
             except StoreError as error:
@@ -132,20 +146,59 @@ class PostgresBackend:
                     raise
             _pause()
 
-    def _settle(self, transaction: str, give_up_at: float) -> bool:
-        """Whether the transaction happened, asked until the server can say."""
+    def _settle(self, lost: LostCommitError, incarnation: str, give_up_at: float) -> bool:
+        """Whether the transaction happened, asked until the server can say.
+
+        ``incarnation`` is the server's life in which it was begun.
+
+        Raises:
+            StoreError: the server is away, or cannot say.
+        """
         while True:
             try:
                 self._ensure_connection()
-                status = self._run(
-                    "SELECT pg_xact_status(?::xid8) AS status", (transaction,)
-                ).fetchall()[0]["status"]
-                if status in (COMMITTED, ABORTED):
-                    return bool(status == COMMITTED)
+                status = self._find_status(lost.transaction, incarnation)
             except StoreError as error:
                 if not error.retryable or time.monotonic() >= give_up_at:
                     raise
+            else:
+                if status in (COMMITTED, ABORTED):
+                    return status == COMMITTED
+                # Another backend may still be writing it; one that is forgotten stays so.
+                if status != IN_PROGRESS or time.monotonic() >= give_up_at:
+                    raise self._undecided(lost) from lost
             _pause()
+
+    def _find_status(self, transaction: str, incarnation: str) -> str | None:
+        """What became of a transaction; None where the server has forgotten it."""
+        if self._incarnation != incarnation and self._is_new_again(transaction):
+            return ABORTED
+        try:
+            sql = "SELECT pg_xact_status(?::xid8) AS status"
+            found: str | None = self._run(sql, (transaction,)).fetchall()[0]["status"]
+        except StoreError as error:
+            if isinstance(error.__cause__, psycopg.errors.InvalidParameterValue):
+                return ABORTED  # "is in the future": a crash forgot that it was ever begun.
+            raise
+        return found
+
+    def _is_new_again(self, transaction: str) -> bool:
+        """Whether the server has come back without knowing this id."""
+        try:
+            epoch, _, number = self._run(FIRST_NEW).fetchall()[0]["next_xid"].partition(":")
+        except StoreError as error:
+            if error.retryable:
+                raise
+            return False  # A hosted server may forbid the question; its status has to do.
+        return int(transaction) >= (int(epoch) << 32) + int(number)
+
+    def _undecided(self, lost: LostCommitError) -> StoreError:
+        return StoreError(
+            f"the store {self.location!r} cannot say whether the last write was kept"
+            f" (transaction {lost.transaction})",
+            path=self.location,
+            hint="look before writing it again: warmstart sessions list",
+        )
 
     def _ensure_connection(self) -> None:
         if self._connection is not None and not self._connection.closed:
@@ -161,6 +214,7 @@ class PostgresBackend:
             )
         except psycopg.Error as error:
             raise self._translate(error, retryable=_may_pass(error)) from error
+        self._incarnation = self._run(INCARNATION).fetchall()[0]["started"]
         if self.options.read_only:
             self._run("SET default_transaction_read_only = on")
         if self.options.durability == "full":
