@@ -9,7 +9,6 @@ from rich.text import Text
 
 from warmstart.cli._output import follow, note, open_console, print_json, report_skips
 from warmstart.cli._text import clean, count
-from warmstart.errors import InternalError
 from warmstart.export import export_store
 from warmstart.export.store import LIVE_STORE
 from warmstart.model import Session
@@ -68,36 +67,18 @@ def run_prune(store: str | None, days: float, source: str | None, *, as_json: bo
     """Delete what is old and over."""
     with Workspace.open().open_store(store) as db:
         deleted = db.prune_sessions(days, source)
-    _say({"deleted": deleted}, f"{count(deleted, 'session')} deleted", as_json=as_json)
-
-
-def run_verify(store: str | None, *, as_json: bool) -> None:
-    """Check the store against itself.
-
-    Raises:
-        InternalError: something differs.
-    """
-    with Workspace.open().open_store(store, read_only=True) as db:
-        report = db.verify()
-    problems = [str(problem) for problem in report.problems]
-    figures = {"sessions": report.sessions, "messages": report.messages, "problems": problems}
-    looked_at = f"{count(report.sessions, 'session')}, {count(report.messages, 'message')}"
-    _say(figures, "\n".join([looked_at, *problems]), as_json=as_json)
-    if problems:
-        raise InternalError(
-            f"{count(len(problems), 'thing')} in the store differ from what was derived",
-            hint="restore a backup, or export what is readable: warmstart sessions export",
-        )
+    say({"deleted": deleted}, f"{count(deleted, 'session')} deleted", as_json=as_json)
 
 
 def run_backup(store: str | None, target: Path, *, as_json: bool) -> None:
     """Copy the store."""
     with Workspace.open().open_store(store, read_only=True) as db:
         path = db.backup(target)
-    _say({"path": str(path)}, f"written to {path}", as_json=as_json)
+    say({"path": str(path)}, f"written to {path}", as_json=as_json)
 
 
-def _say(figures: dict[str, Any], sentence: str, *, as_json: bool) -> None:
+def say(figures: dict[str, Any], sentence: str, *, as_json: bool) -> None:
+    """One answer, as figures for machines or as text."""
     if as_json:
         print_json({"schema_version": SCHEMA_VERSION, **figures})
     else:

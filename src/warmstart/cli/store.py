@@ -76,12 +76,18 @@ def prune_sessions(
 
 @click.command("verify")
 @_STORE
+@click.option("--repair", is_flag=True, help="Rebuild a damaged store from what can be read.")
 @_JSON
-def verify_store(*, store: str | None, as_json: bool) -> None:
-    """Derive every hash and counter of the live store again; exit 1 if anything differs."""
-    from warmstart.cli._storing import run_verify  # noqa: PLC0415 - keeps --help light
+def verify_store(*, store: str | None, repair: bool, as_json: bool) -> None:
+    """Check the live store, and rebuild a damaged one; exit 1 if anything is wrong.
 
-    run_verify(store, as_json=as_json)
+    Every hash and counter is derived again. Of a damaged file it is shown what can still be read;
+    --repair puts that into a new file in its place and keeps the damaged one beside it. Stop what
+    writes to the store first.
+    """
+    from warmstart.cli._verifying import run_verify  # noqa: PLC0415 - keeps --help light
+
+    run_verify(store, repair=repair, as_json=as_json)
 
 
 @click.command("backup")

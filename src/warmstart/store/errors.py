@@ -3,6 +3,7 @@
     WarmstartError
     ├── StoreError             the store could not be opened, read or written     exit 5
     │   ├── StoreBusyError     someone else held it for longer than the deadline  exit 5
+    │   ├── StoreDamagedError  its file is damaged, or not a database             exit 5
     │   └── StoreVersionError  it is newer than this warmstart, or not a store    exit 5
     └── UsageError
         ├── MessageError       a message that cannot be stored as given           exit 2
@@ -12,6 +13,8 @@ Driver exceptions are translated once, in the backends; nothing above them knows
 """
 
 from __future__ import annotations
+
+from shlex import quote
 
 from warmstart.errors import UsageError, WarmstartError
 
@@ -35,6 +38,20 @@ class StoreBusyError(StoreError):
     def __init__(self, message: str, *, path: str, holder: str | None = None) -> None:
         super().__init__(message, path=path, hint="stop the process that holds it, or try again")
         self.holder = holder
+
+
+class StoreDamagedError(StoreError):
+    """The file cannot be read as a store, in part or at all; ``reason`` is what was seen."""
+
+    def __init__(self, location: str, reason: str) -> None:
+        super().__init__(
+            f"the store {location!r} is damaged, or is not a store: {reason}."
+            " Nothing was changed in it; templates and your agents' own transcripts are"
+            " other files",
+            path=location,
+            hint=f"see what can be saved: warmstart sessions verify --store {quote(location)}",
+        )
+        self.reason = reason
 
 
 class StoreVersionError(StoreError):

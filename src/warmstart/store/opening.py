@@ -6,6 +6,7 @@ from pathlib import Path
 
 from warmstart.home import STORE_FILE, find_home
 from warmstart.store.backend import Backend, Options
+from warmstart.store.errors import StoreError
 from warmstart.store.migrations import check_version
 from warmstart.store.sqlite_backend import SQLiteBackend
 
@@ -35,6 +36,20 @@ def connect(location: Path | str, options: Options) -> Backend:
 
         return PostgresBackend(location, options)
     return SQLiteBackend(location.expanduser().absolute(), options)
+
+
+def check_filled(backend: Backend) -> None:
+    """Refuse to read a store in which nothing was ever stored.
+
+    Raises:
+        StoreError: a file without a table, as a full disk may have left it, or one we do not know.
+    """
+    if check_version(backend) == 0:
+        raise StoreError(
+            f"the store {backend.location!r} is empty: nothing was stored in it yet",
+            path=backend.location,
+            hint="it is filled by: warmstart sessions import PATH",
+        )
 
 
 def open_for_templates(location: Path | str) -> Backend | None:

@@ -16,12 +16,14 @@ from typing import Any, Literal, Self, Unpack
 
 from warmstart.errors import UsageError
 from warmstart.store.backend import Dialect, Options
+from warmstart.store.backups import note_backup
 from warmstart.store.conversation import Conversations
+from warmstart.store.creating import ensure_store
 from warmstart.store.errors import StoreError
 from warmstart.store.listing import Listing
 from warmstart.store.messages import AppendResult
-from warmstart.store.migrations import check_version, find_version, migrate
-from warmstart.store.opening import connect, find_location
+from warmstart.store.migrations import find_version, migrate
+from warmstart.store.opening import check_filled, connect, find_location
 from warmstart.store.part import read_meta, write_meta
 from warmstart.store.routes import Routes
 from warmstart.store.search import Search, catch_up, drop_index
@@ -53,9 +55,11 @@ class SessionDB(
             read_only=read_only, deadline_seconds=deadline_seconds, durability=durability
         )
         self.db_path = find_location(db_path)
+        if isinstance(self.db_path, Path) and not read_only:
+            ensure_store(self.db_path.expanduser().absolute())
         backend = connect(self.db_path, options)
         try:
-            check_version(backend) if read_only else migrate(backend)
+            check_filled(backend) if read_only else migrate(backend)
         except BaseException:
             backend.close()
             raise
@@ -123,6 +127,7 @@ class SessionDB(
             raise UsageError(f"{str(path)!r} exists already", hint="name a new file")
         if isinstance(self._backend, SQLiteBackend):
             self._backend.backup(path)
+            note_backup(self._backend.path, path)
         else:
             self._copy_rows(path)
         return path

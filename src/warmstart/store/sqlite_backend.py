@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import random
+import secrets
 import sqlite3
 import threading
 import time
@@ -20,7 +21,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from warmstart.store.backend import Dialect, Options, Row, T, Value
-from warmstart.store.errors import StoreBusyError, StoreError
+from warmstart.store.errors import StoreBusyError, StoreDamagedError, StoreError
 from warmstart.store.holders import find_writer
 
 MAX_CACHE_KB = 65_536
@@ -33,9 +34,10 @@ HINTS = {
     sqlite3.SQLITE_IOERR: "check the disk, its space and its quota",
     sqlite3.SQLITE_READONLY: "the file or its folder may not be written; open it read-only",
     sqlite3.SQLITE_CANTOPEN: "check that the folder exists and may be written",
-    sqlite3.SQLITE_CORRUPT: "restore a backup; `verify` says what is damaged",
-    sqlite3.SQLITE_NOTADB: "this file is not a warmstart store; name another one",
 }
+DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+NOT_TEXT = "decode to UTF-8"
+"""What Python's driver says, without a code, of text whose bytes were overwritten."""
 
 
 class SQLiteBackend:
@@ -43,9 +45,9 @@ class SQLiteBackend:
 
     dialect = Dialect.SQLITE
 
-    def __init__(self, path: Path, options: Options) -> None:
+    def __init__(self, path: Path, options: Options, *, location: str | None = None) -> None:
         self.path = path
-        self.location = str(path)
+        self.location = location or str(path)
         self.options = options
         self._lock = threading.RLock()
         self.connection = self._open()
@@ -99,7 +101,8 @@ class SQLiteBackend:
 
     def backup(self, target: Path) -> None:
         """Copy the store page by page while others go on writing."""
-        part = target.with_name(target.name + ".part")
+        # Two processes that migrate at once copy to the same target, each by a part of its own.
+        part = name_part(target)
         try:
             create_private(part)
             with closing(sqlite3.connect(part)) as copy, self._lock:
@@ -222,6 +225,8 @@ class SQLiteBackend:
                 path=self.location,
                 holder=holder,
             )
+        if code in DAMAGED or NOT_TEXT in str(error):
+            return StoreDamagedError(self.location, str(error))
         return StoreError(
             f"the store {self.location!r} failed: {error}",
             path=self.location,
@@ -235,6 +240,11 @@ class SQLiteBackend:
             path=self.location,
             hint="name a folder that exists and may be written",
         )
+
+
+def name_part(path: Path) -> Path:
+    """A name beside the path that nobody else uses, for what is to take its place."""
+    return path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
 
 
 def create_private(path: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from warmstart.errors import NotFoundError
 from warmstart.model.state import Arm, TemplateState
 from warmstart.store.backend import Dialect, Row
+from warmstart.store.errors import StoreDamagedError
 from warmstart.store.part import Part, find_one
 from warmstart.store.values import encode_json, make_storable
 
@@ -114,7 +115,7 @@ class Templates(Part):
         """Every version of every template, or of one, by name and version."""
         condition, values = ("WHERE name = ?", (name,)) if name is not None else ("", ())
         sql = f"SELECT {LISTED} FROM templates {condition} ORDER BY name, version"
-        return [_decode(row) for row in self._backend.query(sql, values)]
+        return [self._decode(row) for row in self._backend.query(sql, values)]
 
     def list_approved(self) -> list[tuple[str, str, str]]:
         """Name, id and summary (as JSON text) of what may be chosen unnamed, by name.
@@ -132,7 +133,7 @@ class Templates(Part):
         """The version with this content, or None."""
         sql = f"SELECT {LISTED} FROM templates WHERE template_id = ?"
         row = find_one(self._backend, sql, template_id)
-        return None if row is None else _decode(row)
+        return None if row is None else self._decode(row)
 
     def set_current_template(self, name: str, version: int) -> None:
         """Let a bare name mean this version."""
@@ -209,6 +210,20 @@ class Templates(Part):
         notes = ((row["template_id"], json.loads(row["numbers"]).get("short")) for row in rows)
         return {key: str(note) for key, note in notes if note}
 
+    def _decode(self, row: Row) -> TemplateRow:
+        try:
+            return TemplateRow(
+                **{
+                    **row,
+                    "state": TemplateState(row["state"]),
+                    "current": bool(row["current"]),
+                    "summary": json.loads(row["summary"]),
+                }
+            )
+        except (TypeError, ValueError) as error:
+            reason = f"a row about the template {row['name']!r:.80} cannot be read"
+            raise StoreDamagedError(self._backend.location, reason) from error
+
     def _count_settled(self, template_id: str) -> int:
         row = find_one(
             self._backend,
@@ -221,14 +236,3 @@ class Templates(Part):
 
 def _reason(text: str) -> str:
     return make_storable(text)[:MAX_REASON_LENGTH]
-
-
-def _decode(row: Row) -> TemplateRow:
-    return TemplateRow(
-        **{
-            **row,
-            "state": TemplateState(row["state"]),
-            "current": bool(row["current"]),
-            "summary": json.loads(row["summary"]),
-        }
-    )

@@ -1,9 +1,9 @@
 """Sessions out of one store and into another.
 
 An export holds everything a session row and its messages know. Importing is idempotent: a session
-that is there is left alone, one that has grown since gets the messages it lacks, one whose
-beginning differs is reported and not touched. Whether messages are the same is decided by what
-was said; a time that is known better by now is corrected. Each session is one transaction.
+that is there is left alone, one that lacks messages gets them, one that says something else is
+reported and not touched. Whether messages are the same is decided by what was said; a time that
+is known better by now is corrected. Each session is one transaction.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from warmstart.store.encoding import (
 from warmstart.store.errors import MessageError
 from warmstart.store.messages import Messages, insert_messages, recount
 from warmstart.store.part import find_one
+from warmstart.store.search import unindex
 from warmstart.store.sessions import (
     COST_FIELDS,
     COUNTED_FIELDS,
@@ -171,6 +172,9 @@ def _merge(
     is_new = find_one(backend, "SELECT id FROM sessions WHERE id = ?", session_id) is None
     known, rest = messages[: len(stored)], messages[len(stored) :]
     corrected = _correct_times(backend, session_id, stored, known)
+    if corrected is None and _fill_gaps(backend, session_id, messages):
+        _date_last_message(backend, session_id, session, messages)
+        return "updated"
     if corrected is None:
         return "conflicts"
     archived = _archive_known(backend, stored, known)
@@ -205,6 +209,23 @@ def _correct_times(
     if [_said(row) for row in rows] != [_said(row) for row in given]:
         return None
     return sum(_correct(backend, *pair) for pair in zip(rows, given, strict=True))
+
+
+def _fill_gaps(
+    backend: Backend, session_id: str, messages: list[tuple[dict[str, Any], EncodedMessage]]
+) -> bool:
+    """Write the messages again where the import has all that is stored and more between them.
+
+    So a session of which a damaged file lost a part gets it back from a backup or its source.
+    """
+    sql = f"SELECT {', '.join(SAID)} FROM messages WHERE session_id = ? ORDER BY id"
+    given = (_said(dict(zip(BORN_COLUMNS, one.born, strict=True))) for _, one in messages)
+    if not all(_said(row) in given for row in backend.query(sql, (session_id,))):
+        return False
+    unindex(backend, "session_id = ?", session_id)
+    backend.execute("DELETE FROM messages WHERE session_id = ?", (session_id,))
+    _insert_rest(backend, session_id, messages)
+    return True
 
 
 def _correct(backend: Backend, row: Row, given: Row) -> int:

@@ -91,7 +91,7 @@ def _check_file(backend: Backend) -> Iterator[Problem]:
 def _check_session(row: Row, messages: list[Row]) -> Iterator[Problem]:
     active = [message for message in messages if message["active"]]
     for message in messages:
-        derived = hash_born([message[name] for name in BORN_COLUMNS])
+        derived = _derive_hash(message)
         if derived != message["content_hash"]:
             yield Problem(
                 kind=ProblemKind.CONTENT_HASH,
@@ -111,11 +111,19 @@ def _check_session(row: Row, messages: list[Row]) -> Iterator[Problem]:
             )
 
 
+def _derive_hash(message: Row) -> str:
+    try:
+        return hash_born([message[name] for name in BORN_COLUMNS])
+    except TypeError:
+        # Bytes where text or a number was written.
+        return "unreadable"
+
+
 def _calls(message: Row) -> object:
     try:
         return decode_message({"tool_calls": message["tool_calls"]})["tool_calls"]
-    except ValueError:
-        # Text that is no JSON any more has already failed its hash.
+    except (TypeError, ValueError):
+        # Text that is no longer JSON has already failed its hash.
         return None
 
 
