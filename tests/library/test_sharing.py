@@ -150,7 +150,7 @@ def test_what_is_no_file_is_refused_and_not_waited_for(library: Library, tmp_pat
     for name in ("pipe", "link"):
         with pytest.raises(TemplateError):
             library.import_file(tmp_path / name)
-    with pytest.raises(TemplateError, match="no regular file"):
+    with pytest.raises(TemplateError, match="not a regular file"):
         library.import_file(tmp_path)
     with pytest.raises(NotFoundError):
         library.import_file(tmp_path / "nothing")

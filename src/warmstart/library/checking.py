@@ -53,13 +53,17 @@ def _check_template(library: Library, name: str) -> Iterator[Problem]:
 def _check_version(library: Library, row: TemplateRow) -> Iterator[Problem]:
     try:
         stored = library.get(row.name, row.version)
-    except NotFoundError:
-        yield Problem(row.name, row.version, "its file is gone")
+    except NotFoundError as error:
+        yield Problem(row.name, row.version, _with_hint("its file is gone", error))
         return
     except WarmstartError as error:
-        yield Problem(row.name, row.version, error.message)
+        yield Problem(row.name, row.version, _with_hint(error.message, error))
         return
     if row.reason == UNKNOWN:
         yield Problem(row.name, row.version, "the store does not know it; quarantined")
     if stored.path.stat().st_mode & 0o777 != FILE_MODE:
         yield Problem(row.name, row.version, "its file is open to others")
+
+
+def _with_hint(text: str, error: WarmstartError) -> str:
+    return f"{text}; {error.hint}" if error.hint else text

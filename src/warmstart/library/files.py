@@ -86,6 +86,13 @@ class TemplateFiles:
         """The bytes of a template file."""
         return read_regular(path, most)
 
+    def holds(self, path: Path, data: bytes) -> bool:
+        """Whether a file has exactly these bytes; one that is gone or damaged has not."""
+        try:
+            return read_regular(path, len(data)) == data
+        except (NotFoundError, TemplateError):
+            return False
+
     def delete(self, paths: list[Path]) -> None:
         """Remove files, and their folder when nothing is left in it but our own leavings."""
         for path in paths:
@@ -143,7 +150,7 @@ def _read_handle(handle: int, path: Path, most: int) -> bytes:
     """What is there, up to one byte more than allowed; the size may lie while others write."""
     found = os.fstat(handle)
     if not stat.S_ISREG(found.st_mode):
-        raise TemplateError(f"{str(path)!r} is no regular file")
+        raise TemplateError(f"{str(path)!r} is not a regular file")
     if found.st_size > most:
         raise TemplateError(f"{str(path)!r} is larger than {most:,} bytes")
     with os.fdopen(handle, "rb", closefd=False) as file:

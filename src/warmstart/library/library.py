@@ -16,9 +16,11 @@ from __future__ import annotations
 
 import builtins
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from warmstart.errors import NotFoundError
 from warmstart.library.catalogue import get_current, not_found
 from warmstart.library.guard import check_approvable, find_flags
 from warmstart.library.model import (
@@ -92,22 +94,56 @@ class Library(Shelf):
 
         Raises:
             NotFoundError: it is not there.
-            TemplateError: its file was changed or is no template any more.
+            TemplateError: its file was changed or is no longer a template.
         """
         row = self.find_row(name, version)
         path = self.files.path_of(name, row.version, row.template_id)
+        try:
+            return self._read_version(row, path)
+        except NotFoundError as error:
+            why = f"the file {str(path)!r} of {name}@{row.version} is gone"
+            raise NotFoundError(why, wanted=name, hint=self._find_way_out(row)) from error
+        except TemplateError as error:
+            raise TemplateError(
+                f"the file {str(path)!r} of {name}@{row.version} is damaged: {error.message}."
+                " Other versions and templates are not affected",
+                hint=self._find_way_out(row),
+            ) from error
+
+    def _read_version(self, row: TemplateRow, path: Path) -> Stored:
         template = self.read_file(path)
         identity = template_id(template)
-        if not identity.startswith(row.template_id) or template.name != name:
-            raise TemplateError(
-                f"{str(path)!r} is not what it was when it was saved",
-                field=name,
-                hint="warmstart template verify",
-            )
+        if not identity.startswith(row.template_id) or template.name != row.name:
+            raise TemplateError("it is not what it was when it was saved")
         return Stored(
             template=template, id=identity, version=row.version, state=row.state, path=path,
             created_at=row.created_at, reason=row.reason, current=row.current,
         )  # fmt: skip
+
+    def _find_way_out(self, damaged: TemplateRow) -> str:
+        """The command that helps where a version cannot be read."""
+        spec = f"{damaged.name}@{damaged.version}"
+        other = self._find_readable(damaged)
+        if other is None:
+            return (
+                "put the file back from a backup, or import an exported copy: warmstart template"
+                f" import FILE; or give it up: warmstart template delete {spec} --yes"
+            )
+        use = "rollback" if get_current(self.list_rows(damaged.name)) == damaged else "show"
+        return (
+            f"version {other.version} can be read: warmstart template {use}"
+            f" {other.name}@{other.version}"
+        )
+
+    def _find_readable(self, damaged: TemplateRow) -> TemplateRow | None:
+        """The newest other version whose file is as it was saved; approved ones come first."""
+        rows = [row for row in self.list_rows(damaged.name) if row.version != damaged.version]
+        rows.sort(key=lambda row: (row.state is TemplateState.APPROVED, row.version), reverse=True)
+        for row in rows:
+            with suppress(TemplateError, NotFoundError):
+                self._read_version(row, self.files.path_of(row.name, row.version, row.template_id))
+                return row
+        return None
 
     def find_row(self, name: str, version: int | None = None) -> TemplateRow:
         """What is known of a version without its contents.

@@ -57,7 +57,7 @@ class Shelf(Catalogue):
         for row in rows:
             if row.template_id == identity:
                 path = self.files.path_of(name, row.version, identity)
-                if not path.exists():
+                if not self.files.holds(path, data):
                     self.files.write(name, row.version, identity, data)
                 return Saved(name, row.version, identity, path, row.state, is_new=False)
         for found in files:

@@ -49,7 +49,7 @@ def parse_document(data: bytes, limits: Limits = DEFAULT_LIMITS) -> Any:
     """The JSON value in a file.
 
     Raises:
-        TemplateError: it is too large or too deep, or no JSON everyone reads the same way.
+        TemplateError: it is too large or too deep, or not JSON that everyone reads the same way.
     """
     if len(data) > limits.file_bytes:
         raise TemplateError(f"larger than {limits.file_bytes:,} bytes")
@@ -68,7 +68,7 @@ def parse_document(data: bytes, limits: Limits = DEFAULT_LIMITS) -> Any:
         )
     except json.JSONDecodeError as error:
         raise TemplateError(
-            f"no JSON: {error.msg} (line {error.lineno}, column {error.colno})"
+            f"it is not valid JSON: {error.msg} (line {error.lineno}, column {error.colno})"
         ) from error
     if not text.isascii() or "\\u" in text:
         _check_texts(value)
