@@ -52,7 +52,11 @@ TABLES = (
 
 
 class IndexUnavailableError(WarmstartError):
-    """The index can be neither opened nor made; whoever asked must do without."""
+    """The index can be neither opened nor made; the caller must do without."""
+
+
+class IndexDamagedError(IndexUnavailableError):
+    """The index turned out to be damaged while it was read; it has been put aside."""
 
 
 @contextmanager
@@ -61,10 +65,21 @@ def open_index(path: Path) -> Iterator[sqlite3.Connection]:
 
     Raises:
         IndexUnavailableError: its folder cannot be written to.
+        IndexDamagedError: a page of it cannot be read; opening it again makes a new one.
     """
     connection = _connect(path)
     try:
         yield connection
+    except sqlite3.DatabaseError as error:
+        if not _is_damage(error):
+            raise
+        connection.close()
+        move_aside(path)
+        raise IndexDamagedError(
+            f"the facts in {str(path)!r} were damaged ({error}) and are rebuilt; nothing is lost,"
+            " they are derived from your sessions",
+            hint="run the command again",
+        ) from error
     finally:
         connection.close()
 
@@ -204,6 +219,11 @@ def _begin(connection: sqlite3.Connection) -> None:
 
 def _is_full(error: sqlite3.Error) -> bool:
     return "full" in str(error) or "disk I/O" in str(error)
+
+
+def _is_damage(error: sqlite3.Error) -> bool:
+    code = getattr(error, "sqlite_errorcode", None) or 0
+    return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def _is_busy(error: sqlite3.Error) -> bool:

@@ -19,6 +19,7 @@ from warmstart.facts.derive import derive_facts
 from warmstart.facts.hermes_refresh import READERS, refresh_database
 from warmstart.facts.index import (
     FILE,
+    IndexDamagedError,
     IndexUnavailableError,
     ensure_place,
     move_aside,
@@ -278,26 +279,14 @@ def open_view(
     with ExitStack() as stack:
         view = None
         try:
-            connection = stack.enter_context(open_index(path))
-            file = identify_file(path)
-            mask = LateMask(workspace)
-            place, roots = _refresh(connection, workspace, selection, log, mask, on_progress)
-            tell_place_skips(connection, place, roots, log)
-            doubles = dict(find_doubles(connection, place, READERS))
-            for copy in doubles.values():
-                log.skip("copy of a session that another database holds", copy)
-            view = View(
-                connection=connection,
-                path=path,
-                file=file,
-                place=place,
-                roots=frozenset(roots),
-                is_default=not selection.paths,
-                mask=mask,
-                doubles=frozenset(doubles),
-            )
+            try:
+                view = _make_view(stack, workspace, selection, log, on_progress)
+            except IndexDamagedError as error:
+                log.counts, log.examples = counts.copy(), dict(examples)
+                log.notes.append(error.message)
+                view = _make_view(stack, workspace, selection, log, on_progress)
         except IndexUnavailableError as error:
-            # Whoever reads each time meets what was left out so far again.
+            # Reading each time meets again what was left out so far.
             log.counts, log.examples = counts, examples
             log.notes.append(f"{error.message}; sessions are read each time")
         yield view
@@ -317,6 +306,37 @@ class LateMask:
 
             self._mask = Masker(self._workspace)
         return self._mask(texts)
+
+
+def _make_view(
+    stack: ExitStack,
+    workspace: Workspace,
+    selection: Selection,
+    log: ReadLog,
+    on_progress: Progress | None,
+) -> View:
+    """Open the index and bring it up to date; the stack closes it."""
+    path = index_path(workspace)
+    with ExitStack() as opened:
+        connection = opened.enter_context(open_index(path))
+        file = identify_file(path)
+        mask = LateMask(workspace)
+        place, roots = _refresh(connection, workspace, selection, log, mask, on_progress)
+        tell_place_skips(connection, place, roots, log)
+        doubles = dict(find_doubles(connection, place, READERS))
+        for copy in doubles.values():
+            log.skip("copy of a session that another database holds", copy)
+        stack.push(opened.pop_all())
+    return View(
+        connection=connection,
+        path=path,
+        file=file,
+        place=place,
+        roots=frozenset(roots),
+        is_default=not selection.paths,
+        mask=mask,
+        doubles=frozenset(doubles),
+    )
 
 
 def _refresh(
