@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import random
-import secrets
 import sqlite3
 import threading
 import time
@@ -244,7 +243,7 @@ class SQLiteBackend:
 
 def name_part(path: Path) -> Path:
     """A name beside the path that nobody else uses, for what is to take its place."""
-    return path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+    return path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}.part")
 
 
 def create_private(path: Path) -> None:
