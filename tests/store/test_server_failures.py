@@ -184,7 +184,7 @@ def test_writers_survive_a_server_that_crashes(mortal: Any) -> None:
         crash(mortal)
         start_again(mortal)
     for writer in writers.values():
-        out, complaints = writer.communicate(timeout=60)
+        out, complaints = writer.communicate(timeout=150)
         assert (complaints, writer.returncode) == ("", 0)
         assert out.split()[-1] == "300"
     with SessionDB.open(address) as db:
@@ -201,7 +201,7 @@ def test_a_server_restarted_in_mid_run_costs_nothing(server: Any, schema: str) -
     server.stop()
     time.sleep(0.3)
     start_again(server)
-    out, complaints = writer.communicate(timeout=60)
+    out, complaints = writer.communicate(timeout=150)
     assert (complaints, writer.returncode) == ("", 0)
     assert out.split()[-1] == "400"
     with SessionDB.open(schema) as db:

@@ -18,7 +18,8 @@ def say(word: object) -> None:
 def main() -> None:
     address, session_id, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
     batch = int(sys.argv[4]) if len(sys.argv) > 4 else 1
-    with SessionDB.open(address) as db:
+    # Longer than a busy machine may take to start a server again.
+    with SessionDB.open(address, deadline_seconds=120) as db:
         say("ready")
         for start in range(0, count, batch):
             db.append_messages(

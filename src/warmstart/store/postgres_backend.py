@@ -214,6 +214,14 @@ class PostgresBackend:
             )
         except psycopg.Error as error:
             raise self._translate(error, retryable=_may_pass(error)) from error
+        try:
+            self._prepare()
+        except StoreError:
+            # Half prepared it would pass for one that is.
+            self._drop()
+            raise
+
+    def _prepare(self) -> None:
         self._incarnation = self._run(INCARNATION).fetchall()[0]["started"]
         if self.options.read_only:
             self._run("SET default_transaction_read_only = on")
