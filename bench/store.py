@@ -36,6 +36,7 @@ from rich.table import Table
 
 from warmstart.gateway import GatewayConfig, Platform, SessionSource, SessionStore
 from warmstart.store import SessionDB, StoreBusyError
+from warmstart.store.chats import Chat
 from warmstart.store.encoding import BORN_COLUMNS
 
 MAX_P50_RATIO, MAX_P99_RATIO = 1.5, 3.0
@@ -166,7 +167,7 @@ def open_gateway(folder: Path, durability: Any, keys: int) -> SessionStore:
 
     def fill() -> None:
         for entry in entries:
-            store._entries[entry.session_key] = entry  # noqa: SLF001 - only to set the stage
+            store._chats.put(entry)  # noqa: SLF001 - only to set the stage
 
     db._backend.write(fill)  # noqa: SLF001 - one transaction, for the same reason
     return store
@@ -246,7 +247,7 @@ def put_keys(address: str, name: str) -> None:
     """What one of several gateways does to the index."""
     with SessionDB.open(address) as db:
         for number in range(KEYS_PER_WRITER):
-            db.put_route("main", f"{name}:{number}", {"session_id": f"{name}-{number}"})
+            db.put_chat("main", Chat(f"{name}:{number}", f"{name}-{number}", 0.0, 0.0, "{}"))
 
 
 def measure_index(folder: Path) -> dict[str, Any]:
@@ -256,7 +257,7 @@ def measure_index(folder: Path) -> dict[str, Any]:
     for process in [subprocess.Popen(command) for command in commands]:
         process.wait()
     with SessionDB(address) as db:
-        kept = db.count_routes("main")
+        kept = db.count_chats("main")
     small, large = measure_flatness(folder)
     return {"keys_put": 4 * KEYS_PER_WRITER, "keys_kept": kept, "touch_us_at_10": round(small, 1),
             "touch_us_at_100000": round(large, 1), "ratio": round(large / small, 2)}  # fmt: skip

@@ -6,15 +6,16 @@ Nothing is created here; whoever writes first creates what it needs.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 STORE_FILE = "store.db"
 """The live store of the workspace."""
 
 
-def find_home() -> Path:
-    """The folder, whether it exists or not."""
-    named = os.environ.get("WARMSTART_HOME")
+def find_home(environ: Mapping[str, str] | None = None) -> Path:
+    """The folder, whether it exists or not; ``environ`` stands in for the process's own."""
+    named = (os.environ if environ is None else environ).get("WARMSTART_HOME")
     if not named:
         from platformdirs import user_data_dir  # noqa: PLC0415 - only needed where none is named
 

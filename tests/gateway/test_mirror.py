@@ -45,7 +45,7 @@ def test_as_a_mirror_it_follows_every_change(open_store: Open, source: SessionSo
     assert read(store)[entry.session_key]["session_id"] == entry.session_id
     store.get_or_create_session(replace(source, chat_id="2"))
     entry.display_name = "Mira K"
-    store._save()
+    store.save_entry(entry)
     assert len(read(store)) == 2
     assert read(store)[entry.session_key]["display_name"] == "Mira K"
 

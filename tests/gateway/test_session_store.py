@@ -22,6 +22,7 @@ from warmstart.gateway import (
     UnsafeNameError,
 )
 from warmstart.store import SessionDB
+from warmstart.store.chats import Chat
 
 Open = Callable[..., SessionStore]
 IDLE = {"default_reset_policy": {"mode": "idle", "idle_minutes": 30}}
@@ -312,31 +313,28 @@ def test_an_ended_session_and_a_second_key_are_sessions(
     assert store.has_any_sessions()
 
 
-def test_a_change_in_an_entry_is_seen_at_once_and_stored_when_saved(
+def test_a_change_in_an_entry_is_stored_when_saved(
     open_store: Open, source: SessionSource, clock: Any
 ) -> None:
     store = open_store(IDLE)
     entry = store.get_or_create_session(source)
     entry.updated_at = clock() - timedelta(hours=1)
-    assert store.get_or_create_session(source).was_auto_reset
+    assert store.save_entry(entry)
     handled = store.get_or_create_session(source)
+    assert handled.was_auto_reset
     handled.was_auto_reset = False
-    store._save()
+    assert store.save_entry(handled)
     kept = open_store(IDLE).find_entry(entry.session_key)
     assert kept is not None
     assert not kept.was_auto_reset
 
 
-def test_the_index_is_a_mapping(open_store: Open, source: SessionSource) -> None:
-    store = open_store()
-    for chat in range(3):
-        store.get_or_create_session(replace(source, chat_id=str(chat)))
-    keys = sorted(store._entries)
-    assert [entry.session_key for entry in store._entries.values()] == keys
-    del store._entries[keys[0]]
-    assert (len(store._entries), keys[0] in store._entries) == (2, False)
-    with pytest.raises(KeyError):
-        del store._entries[keys[0]]
+def test_every_look_gives_an_entry_of_its_own(store: SessionStore, source: SessionSource) -> None:
+    entry = store.get_or_create_session(source)
+    entry.suspended = True
+    found = store.find_entry(entry.session_key)
+    assert found is not None
+    assert not found.suspended
 
 
 def test_what_another_process_wrote_wins(open_store: Open, source: SessionSource) -> None:
@@ -420,8 +418,11 @@ def test_a_damaged_entry_is_passed_over(
     store: SessionStore, source: SessionSource, db: SessionDB
 ) -> None:
     entry = store.get_or_create_session(source)
-    db.put_route("main", "agent:main:x", {"session_id": "../../up"})
-    db.put_route("main", entry.session_key, {"session_id": entry.session_id})
+    db.put_chat("main", Chat("agent:main:x", "../../up", 0.0, 0.0, "{}"))
+    assert [one.session_id for one in store.list_sessions()] == [entry.session_id]
+    broken = db.find_chat("main", entry.session_key)
+    assert broken is not None
+    db.put_chat("main", broken._replace(updated_at=1e300))
     assert store.list_sessions() == []
     assert store.get_or_create_session(source).session_id != entry.session_id
 

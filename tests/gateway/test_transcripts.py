@@ -150,14 +150,6 @@ def test_the_row_names_the_chat_also_after_a_rewrite(
     assert (row["source"], row["chat_id"]) == ("telegram", "99")
 
 
-def test_without_a_database_files_are_enough(store: SessionStore) -> None:
-    store._db = None
-    store.append_to_transcript("s1", say("one"))
-    store.rewrite_transcript("s1", [say("two")])
-    assert texts(store) == ["two"]
-    assert not store.has_any_sessions()
-
-
 @pytest.fixture
 def closed(tmp_path: Path) -> SessionDB:
     """A database that fails at everything that is asked of it."""

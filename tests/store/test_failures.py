@@ -15,6 +15,7 @@ import pytest
 
 from warmstart.errors import UsageError
 from warmstart.store import ProblemKind, SessionDB, StoreError
+from warmstart.store.chats import Chat
 from warmstart.store.holders import find_writer
 from warmstart.store.opening import default_path
 
@@ -148,11 +149,11 @@ def test_a_server_is_backed_up_to_a_store_in_a_file(schema: str, tmp_path: Path)
     with SessionDB.open(schema) as db:
         db.append_to("s1", [{"role": "user", "content": "hi"}], "cli", model="m")
         db.set_session_title("s1", "Greeting")
-        db.put_route("main", "k", {"session_id": "s1"})
+        db.put_chat("main", Chat("k", "s1", 1.0, 2.0, "{}"))
         with SessionDB(db.backup(tmp_path / "copy.db")) as copy:
             assert [m["content"] for m in copy.get_messages("s1")] == ["hi"]
             assert copy.get_session("s1")["title"] == "Greeting"
-            assert list(copy.iterate_routes()) == list(db.iterate_routes())
+            assert list(copy.iterate_chats()) == list(db.iterate_chats())
         with pytest.raises(UsageError, match="no such folder"):
             db.backup(tmp_path / "no" / "copy.db")
     assert [path.name for path in tmp_path.glob("copy*")] == ["copy.db"]

@@ -13,7 +13,7 @@ from warmstart.gateway.config import GatewayConfig, HomeChannel, PlatformConfig
 from warmstart.gateway.context import SessionContext, build_session_context
 from warmstart.gateway.entry import SessionEntry
 from warmstart.gateway.errors import ConfigError, GatewayError, RecordError, UnsafeNameError
-from warmstart.gateway.expiry import ExpiryWatcher
+from warmstart.gateway.expiry import AsyncExpiryWatcher, ExpiryWatcher
 from warmstart.gateway.keys import build_session_key
 from warmstart.gateway.load import load_gateway_config
 from warmstart.gateway.platforms import Platform, find_platform
@@ -23,6 +23,7 @@ from warmstart.gateway.session_store import SessionStore
 from warmstart.gateway.source import SessionSource
 
 __all__ = [
+    "AsyncExpiryWatcher",
     "AsyncSessionStore",
     "ConfigError",
     "ExpiryWatcher",

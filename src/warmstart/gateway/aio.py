@@ -3,33 +3,64 @@
     store = AsyncSessionStore(SessionStore(folder, config))
     entry = await store.get_or_create_session(source)
 
-One thin proxy: every public method of the store, awaited, runs in a worker thread, so the loop
-never waits for a disk or a lock. There is no second implementation to keep in step.
+Every public method of the store, with its own parameters, runs in a worker thread when awaited, so
+the loop never waits for a disk or a lock. There is no second implementation to keep in step.
 """
 
 from __future__ import annotations
 
 import asyncio
-import functools
-from typing import Any, Self
+from collections.abc import Callable, Coroutine
+from typing import Any, ParamSpec, Self, TypeVar
 
 from warmstart.gateway.session_store import SessionStore
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _in_thread(method: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """The method as one to be awaited."""
+
+    async def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        return await asyncio.to_thread(method, *args, **kwargs)
+
+    return call
+
 
 class AsyncSessionStore:
-    """The methods of a ``SessionStore``, each to be awaited; other attributes as they are."""
+    """The methods of a ``SessionStore``, each to be awaited."""
 
     def __init__(self, store: SessionStore) -> None:
         self.store = store
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
-        value = getattr(self.store, name)
-        return functools.partial(asyncio.to_thread, value) if callable(value) else value
+        self.config = store.config
+        self.sessions_dir = store.sessions_dir
+        self.append_to_transcript = _in_thread(store.append_to_transcript)
+        self.claim_flush = _in_thread(store.claim_flush)
+        self.close = _in_thread(store.close)
+        self.find_entry = _in_thread(store.find_entry)
+        self.find_state = _in_thread(store.find_state)
+        self.get_or_create_session = _in_thread(store.get_or_create_session)
+        self.get_transcript_path = _in_thread(store.get_transcript_path)
+        self.has_any_sessions = _in_thread(store.has_any_sessions)
+        self.is_session_expired = _in_thread(store.is_session_expired)
+        self.list_sessions = _in_thread(store.list_sessions)
+        self.load_transcript = _in_thread(store.load_transcript)
+        self.lookup_by_session_id = _in_thread(store.lookup_by_session_id)
+        self.mark_flushed = _in_thread(store.mark_flushed)
+        self.prune_old_entries = _in_thread(store.prune_old_entries)
+        self.release_flush = _in_thread(store.release_flush)
+        self.reset_session = _in_thread(store.reset_session)
+        self.resolve_session_id = _in_thread(store.resolve_session_id)
+        self.rewrite_transcript = _in_thread(store.rewrite_transcript)
+        self.save_entry = _in_thread(store.save_entry)
+        self.suspend_session = _in_thread(store.suspend_session)
+        self.switch_session = _in_thread(store.switch_session)
+        self.update_session = _in_thread(store.update_session)
+        self.write_sessions_json = _in_thread(store.write_sessions_json)
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await asyncio.to_thread(self.store.close)
+        await self.close()

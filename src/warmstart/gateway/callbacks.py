@@ -1,14 +1,20 @@
-"""Calling functions that a gateway was given: whatever they raise stays with them.
+"""Calling functions that a gateway was given.
 
 A callback is somebody else's code and may raise anything. It must not take a message or the expiry
 watcher down with it, so its error is recorded and handed back; interrupts and exits pass through.
+Calling an ``async def`` or a generator function runs none of it: where nothing awaits the result,
+such a function is refused.
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
 import logging
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
+
+from warmstart.gateway.errors import GatewayError
 
 logger = logging.getLogger(__name__)
 
@@ -37,3 +43,32 @@ class Guard:
         self.error = error
         logger.warning("%s raised %s", self.what, error, exc_info=(type(error), error, trace))
         return True
+
+
+def check_callback(name: str, function: Any, *, hint: str | None = None) -> None:
+    """Refuse a function whose call would run none of it; None is no callback.
+
+    Raises:
+        GatewayError: it is an ``async def`` or a generator function.
+    """
+    while isinstance(function, functools.partial):
+        function = function.func
+    for called in (function, getattr(function, "__call__", None)):  # noqa: B004 - objects too
+        if inspect.iscoroutinefunction(called) or inspect.isasyncgenfunction(called):
+            raise GatewayError(f"{name} must be a plain function, not async def", hint=hint)
+        if inspect.isgeneratorfunction(called):
+            raise GatewayError(f"{name} must be a plain function, not a generator", hint=hint)
+
+
+def check_result(name: str, result: Any, *, hint: str | None = None) -> Any:
+    """What a callback returned, if its work is done.
+
+    Raises:
+        GatewayError: it is something that still has to be awaited or iterated.
+    """
+    if inspect.isawaitable(result) or inspect.isasyncgen(result) or inspect.isgenerator(result):
+        if inspect.iscoroutine(result):
+            result.close()  # it never ran, and never will
+        kind = type(result).__name__
+        raise GatewayError(f"{name} returned a {kind}, so its work is not done", hint=hint)
+    return result

@@ -44,9 +44,9 @@ _SETTINGS_INSTEAD_OF_TOKEN: dict[Platform, tuple[str, ...]] = {
 """Platforms that need no token: what must stand in ``extra`` for them to be reachable."""
 
 
-def find_sessions_dir() -> Path:
-    """Where a gateway keeps its sessions unless told otherwise."""
-    return find_home() / "gateway"
+def find_sessions_dir(home: Path | None = None) -> Path:
+    """Where a gateway keeps its sessions unless its settings say otherwise."""
+    return (home or find_home()) / "gateway"
 
 
 @dataclass(slots=True)

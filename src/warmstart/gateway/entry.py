@@ -1,16 +1,17 @@
 """The record behind a session key: which session it leads to now, and what is known about it.
 
-An entry is changed by its holder (a handler clears ``was_auto_reset`` once it told the person), so
-it is not frozen; ``SessionStore.save_entry`` stores such a change. Everything survives ``to_dict``
-and ``from_dict``. Records come from files and other versions: ids that could leave a folder are
-refused, wrong counters are zero, an unknown platform is none.
+Every lookup gives an entry of its own, which knows the row it was read from. Its holder may change
+it (a handler clears ``was_auto_reset`` once the person knows); ``SessionStore.save_entry`` stores
+such a change. Everything survives ``to_dict`` and ``from_dict``. Records come from files and other
+versions: ids that could leave a folder are refused, wrong counters are zero, an unknown platform is
+none.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +19,7 @@ from warmstart.gateway.errors import GatewayError, RecordError, show_value
 from warmstart.gateway.names import check_session_id, check_session_key
 from warmstart.gateway.platforms import Platform, find_platform
 from warmstart.gateway.source import SessionSource
+from warmstart.store.chats import Chat
 
 _COUNTERS = (
     "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "total_tokens",
@@ -61,6 +63,10 @@ class SessionEntry:
     """How often a flush was tried and failed."""
     suspended: bool = False
     """The next message starts a new session, whatever the policy says."""
+    claimed_until: float = 0.0
+    """Until then, in seconds since 1970, one watcher has this session's flush for itself."""
+    stored: Chat | None = field(default=None, repr=False, compare=False)
+    """The row that this entry was read from or written to; None if it has none yet."""
 
     def to_dict(self, write_time: Callable[[datetime], str] = datetime.isoformat) -> dict[str, Any]:
         """As plain JSON."""
@@ -78,6 +84,8 @@ class SessionEntry:
         }
         for name in (*_COUNTERS, *_FLAGS):
             data[name] = getattr(self, name)
+        if self.claimed_until:
+            data["claimed_until"] = self.claimed_until
         if self.origin:
             data["origin"] = self.origin.to_dict()
         return data
@@ -96,20 +104,13 @@ class SessionEntry:
             session_id=check_session_id(data.get("session_id")),
             created_at=_parse_moment(data, "created_at"),
             updated_at=_parse_moment(data, "updated_at"),
-            origin=_find_origin(data.get("origin")),
-            display_name=_as_text(data.get("display_name")),
-            platform=find_platform(data.get("platform")),
-            chat_type=_as_text(data.get("chat_type")) or "dm",
-            estimated_cost_usd=_as_cost(data.get("estimated_cost_usd")),
-            cost_status=_as_text(data.get("cost_status")) or "unknown",
-            auto_reset_reason=_as_text(data.get("auto_reset_reason")),
-            **_read_counters_and_flags(data),
+            **read_state(data),
         )
 
 
-def _read_counters_and_flags(data: Mapping[str, Any]) -> dict[str, Any]:
-    values: dict[str, Any] = {name: _as_count(data[name]) for name in _COUNTERS if name in data}
-    values |= {name: data[name] is True for name in _FLAGS if name in data}
+def read_state(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything usable in a record but its key, its session and its times."""
+    values = {name: _READERS[name](value) for name, value in data.items() if name in _READERS}
     if data.get("memory_flushed") is True:  # its name until May 2026
         values["expiry_finalized"] = True
     return values
@@ -122,7 +123,9 @@ def _parse_moment(data: Mapping[str, Any], name: str) -> datetime:
     except ValueError:
         moment = None
     if moment is None or moment.year not in YEARS:
-        raise RecordError(f"{name} of a session entry is {show_value(value)}, no time", value=value)
+        raise RecordError(
+            f"{name} of a session entry is {show_value(value)}, not a time", value=value
+        )
     return moment
 
 
@@ -143,6 +146,20 @@ def _as_count(value: Any) -> int:
     return value if is_count else 0
 
 
-def _as_cost(value: Any) -> float:
+def _as_number(value: Any) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number and abs(value) < MAX_COUNT and math.isfinite(value) else 0.0
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(_COUNTERS, _as_count),
+    **dict.fromkeys(_FLAGS, lambda value: value is True),
+    "origin": _find_origin,
+    "display_name": _as_text,
+    "platform": find_platform,
+    "chat_type": lambda value: _as_text(value) or "dm",
+    "estimated_cost_usd": _as_number,
+    "cost_status": lambda value: _as_text(value) or "unknown",
+    "auto_reset_reason": _as_text,
+    "claimed_until": _as_number,
+}

@@ -1,27 +1,36 @@
 """The expiry watcher: flushes sessions that are over before anybody writes to them again.
 
-Each session is flushed once. That it was is kept in its entry, so a restart flushes nothing twice;
-a flush that raises is tried again on later rounds, three times in all, and never stops the others.
-Several watchers may look at one database: a session is claimed before it is flushed. A watcher that
-dies between a flush and its note leaves that one session to be flushed again once its claim is
-over: a flush callback must bear that. Nothing is ended here: the next message does that, and tells
-the person why.
+    ExpiryWatcher(store, flush).run()                  in a thread, ``def flush(entry)``
+    await AsyncExpiryWatcher(store, flush).run()       in a loop, ``async def flush(entry)``
+
+Each session is flushed once. That it was is kept in its entry after the flush has returned, so a
+restart flushes nothing twice; a flush that raises is tried again on later rounds, three times in
+all, and never stops the others. One that is interrupted or cancelled counts as not tried. Several
+watchers may look at one database: a session is claimed before it is flushed. A watcher that dies
+in mid-flush leaves that one session to be flushed again once its claim is over: a flush callback
+must bear that. Nothing is ended here: the next message does that, and the gateway tells the person.
 """
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
-from warmstart.gateway.callbacks import Guard
+from warmstart.gateway.aio import AsyncSessionStore
+from warmstart.gateway.callbacks import Guard, check_callback, check_result
 from warmstart.gateway.entry import SessionEntry
-from warmstart.gateway.routes import SessionRoutes
+from warmstart.gateway.errors import GatewayError
+from warmstart.gateway.session_store import SessionStore
 
 INTERVAL_SECONDS = 300.0
 MAX_ATTEMPTS = 3
 CLAIM_SECONDS = 600.0
 """How long a flush may take before another watcher takes it for dead."""
+HINT = "for an async def flush use AsyncExpiryWatcher"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,35 +43,37 @@ class Round:
 
 @dataclass(slots=True)
 class ExpiryWatcher:
-    """Calls ``flush`` with the entry of every session that is past its policy."""
+    """Calls ``flush`` with the entry of every session that is past its policy.
 
-    store: SessionRoutes
+    Raises:
+        GatewayError: ``flush`` is an ``async def``, or returned something to be awaited.
+    """
+
+    store: SessionStore
     flush: Callable[[SessionEntry], object]
     interval_seconds: float = INTERVAL_SECONDS
     _stop: threading.Event = field(default_factory=threading.Event, repr=False)
 
+    def __post_init__(self) -> None:
+        check_callback("flush", self.flush, hint=HINT)
+
     def find_expired(self) -> list[SessionEntry]:
         """Sessions past their policy, with nothing running, that are still to be flushed."""
-        return [
-            entry
-            for entry in self.store.list_sessions()
-            if not entry.expiry_finalized
-            and entry.flush_attempts < MAX_ATTEMPTS
-            and self.store.is_session_expired(entry)
-        ]
+        return find_expired(self.store)
 
     def check(self) -> Round:
         """Look at all sessions once and flush those that are over."""
-        flushed: list[str] = []
-        failed: list[str] = []
-        for entry in self.find_expired():
-            if not self.store.claim_flush(entry, CLAIM_SECONDS):
-                continue
-            with Guard(f"the flush of session {entry.session_id!r}") as guard:
-                self.flush(entry)
-            self.store.mark_flushed(entry, failed=guard.error is not None)
-            (flushed if guard.error is None else failed).append(entry.session_id)
-        return Round(flushed=tuple(flushed), failed=tuple(failed))
+        steps = _Steps(self.store)
+        try:
+            while (entry := steps.take()) is not None:
+                with Guard(f"the flush of session {entry.session_id!r}") as guard:
+                    result = self.flush(entry)
+                if guard.error is None:
+                    check_result("flush", result, hint=HINT)
+                steps.settle(guard.error)
+        finally:
+            steps.close()
+        return steps.done
 
     def run(self) -> None:
         """Look again and again until ``stop`` is called from another thread."""
@@ -72,5 +83,108 @@ class ExpiryWatcher:
             self._stop.wait(self.interval_seconds)
 
     def stop(self) -> None:
-        """End ``run`` after the flush it is at."""
+        """End ``run`` after the round it is at."""
         self._stop.set()
+
+
+@dataclass(slots=True)
+class AsyncExpiryWatcher:
+    """Awaits ``flush`` with the entry of every session that is past its policy.
+
+    The store is asked in worker threads; ``flush`` runs in the loop.
+    """
+
+    store: AsyncSessionStore
+    flush: Callable[[SessionEntry], Awaitable[object]]
+    interval_seconds: float = INTERVAL_SECONDS
+    _stop: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+
+    async def find_expired(self) -> list[SessionEntry]:
+        """Sessions past their policy, with nothing running, that are still to be flushed."""
+        return await asyncio.to_thread(find_expired, self.store.store)
+
+    async def check(self) -> Round:
+        """Look at all sessions once and flush those that are over."""
+        steps = _Steps(self.store.store)
+        try:
+            while (entry := await asyncio.to_thread(steps.take)) is not None:
+                with Guard(f"the flush of session {entry.session_id!r}") as guard:
+                    result = await _finish(self.flush(entry))
+                if guard.error is None:
+                    check_result("flush", result)
+                await asyncio.to_thread(steps.settle, guard.error)
+        finally:
+            await asyncio.to_thread(steps.close)
+        return steps.done
+
+    async def run(self) -> None:
+        """Look again and again until ``stop`` is called or the task is cancelled."""
+        while not self._stop.is_set():
+            with Guard("a round of the expiry watcher"):
+                await self.check()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), self.interval_seconds)
+
+    def stop(self) -> None:
+        """End ``run`` after the round it is at."""
+        self._stop.set()
+
+
+async def _finish(result: object) -> object:
+    """What a flush comes to; one that was cancelled by itself, not with the watcher, has failed."""
+    try:
+        return await result if inspect.isawaitable(result) else result
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        raise GatewayError("the flush was cancelled") from error
+
+
+def find_expired(store: SessionStore) -> list[SessionEntry]:
+    """Sessions past their policy, with nothing running, that are still to be flushed."""
+    return [
+        entry
+        for entry in store.list_sessions()
+        if not entry.expiry_finalized
+        and entry.flush_attempts < MAX_ATTEMPTS
+        and store.is_session_expired(entry)
+    ]
+
+
+class _Steps:
+    """One round, a session at a time: each is claimed, flushed by the watcher, and settled."""
+
+    def __init__(self, store: SessionStore) -> None:
+        self._store = store
+        self._expired: Iterator[SessionEntry] | None = None
+        self._claimed: SessionEntry | None = None
+        self.done = Round()
+
+    def take(self) -> SessionEntry | None:
+        """The next session to flush, claimed; None if there is none left."""
+        if self._expired is None:
+            self._expired = iter(find_expired(self._store))
+        for entry in self._expired:
+            if self._store.claim_flush(entry, CLAIM_SECONDS):
+                self._claimed = entry
+                return entry
+        return None
+
+    def settle(self, error: Exception | None) -> None:
+        """Keep what became of the session taken last: flushed, or failed with an error."""
+        entry, self._claimed = self._claimed, None
+        if entry is None:
+            return
+        self._store.mark_flushed(entry, failed=error is not None)
+        done, ids = self.done, (entry.session_id,)
+        if error is None:
+            self.done = Round(flushed=done.flushed + ids, failed=done.failed)
+        else:
+            self.done = Round(flushed=done.flushed, failed=done.failed + ids)
+
+    def close(self) -> None:
+        """Let go of a session whose flush did not come to an end: it is tried again."""
+        entry, self._claimed = self._claimed, None
+        if entry is not None:
+            self._store.release_flush(entry)

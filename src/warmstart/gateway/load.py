@@ -1,6 +1,8 @@
 """The gateway's settings from a file and the environment: defaults < file < environment.
 
-The file is TOML, JSON or YAML by its suffix; the settings stand at its top or under ``gateway``.
+The file is the one named, else ``gateway.toml`` (or .json, .yaml, .yml) in warmstart's home: the
+folder of ``WARMSTART_HOME``, else the platform's own (``warmstart.home``). It is TOML, JSON or YAML
+by its suffix; the settings stand at its top or under ``gateway``.
 Platform credentials are read under the names the platforms' own guides use, everything else under
 ``WARMSTART_GATEWAY_*``.
 """
@@ -15,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from warmstart.errors import NotFoundError
-from warmstart.gateway.config import GatewayConfig
+from warmstart.gateway.config import GatewayConfig, find_sessions_dir
 from warmstart.gateway.errors import ConfigError
 from warmstart.gateway.section import Section
+from warmstart.home import find_home
 
 CONFIG_NAMES = ("gateway.toml", "gateway.json", "gateway.yaml", "gateway.yml")
 
@@ -72,8 +75,10 @@ def load_gateway_config(
         NotFoundError: the file named is not there.
     """
     environ = os.environ if environ is None else environ
-    file = Path(path) if path is not None else _find_file(environ)
+    home = find_home(environ)
+    file = Path(path) if path is not None else _find_file(home)
     data = read_settings(file) if file is not None else {}
+    data.setdefault("sessions_dir", str(find_sessions_dir(home)))
     return GatewayConfig.from_dict(apply_environment(data, environ))
 
 
@@ -136,11 +141,8 @@ def _apply_home_channels(platforms: dict[str, Any], said: Mapping[str, str]) -> 
             }
 
 
-def _find_file(environ: Mapping[str, str]) -> Path | None:
-    home = environ.get("WARMSTART_HOME")
-    if not home:
-        return None
-    candidates = (Path(home).expanduser() / name for name in CONFIG_NAMES)
+def _find_file(home: Path) -> Path | None:
+    candidates = (home / name for name in CONFIG_NAMES)
     return next((path for path in candidates if path.is_file()), None)
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 
 from warmstart.gateway.errors import UnsafeNameError, show_value
+from warmstart.store.chats import MAX_KEY_LENGTH
 
 MAX_ID_BYTES = 200
 """Leaves room for a suffix within the 255 bytes a file name may have."""
-MAX_KEY_LENGTH = 1000
 _CONTROLS = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 _DRIVE = re.compile(r"[A-Za-z]:")
 _DRIVE_PATH = re.compile(r"[A-Za-z]:[/\\]")
@@ -27,8 +27,10 @@ def check_session_id(session_id: object) -> str:
     """
     if not isinstance(session_id, str) or not session_id:
         raise _refuse("session id", session_id, "is not a name")
-    if _has_controls(session_id) or len(session_id.encode()) > MAX_ID_BYTES:
-        raise _refuse("session id", session_id, "has control characters or is too long")
+    if _has_controls(session_id):
+        raise _refuse("session id", session_id, "has control characters")
+    if len(session_id.encode()) > MAX_ID_BYTES:
+        raise _refuse("session id", session_id, f"is longer than {MAX_ID_BYTES} bytes")
     if "/" in session_id or "\\" in session_id or ".." in session_id or session_id == ".":
         raise _refuse("session id", session_id, "would leave its folder")
     if _DRIVE.match(session_id):
@@ -44,8 +46,10 @@ def check_session_key(session_key: object) -> str:
     """
     if not isinstance(session_key, str) or not session_key:
         raise _refuse("session key", session_key, "is not a name")
-    if _has_controls(session_key) or len(session_key) > MAX_KEY_LENGTH:
-        raise _refuse("session key", session_key, "has control characters or is too long")
+    if _has_controls(session_key):
+        raise _refuse("session key", session_key, "has control characters")
+    if len(session_key) > MAX_KEY_LENGTH:
+        raise _refuse("session key", session_key, f"is longer than {MAX_KEY_LENGTH} characters")
     if session_key[0] in "/\\" or _climbs(session_key) or _DRIVE_PATH.match(session_key):
         raise _refuse("session key", session_key, "would leave its folder")
     return session_key

@@ -4,37 +4,45 @@
     entry = store.get_or_create_session(source)
     store.append_to_transcript(entry.session_id, {"role": "user", "content": "hello"})
 
-One store may be used from many threads, one database from many processes. A key is led to its new
-session before the old one is ended, so a crash between the two loses nothing.
+One store may be used from many threads, one database from many processes. What is true is in the
+database, one row per key. Whoever changes a row does it over the revision that was looked at; if
+another was faster, the row is looked at again and decided on again. A key is led to its new session
+before the old one is ended, so a crash between the two loses nothing, and a session that a key
+leads to is not ended.
+
+A session whose agent still runs something is never ended by the clock, and if its callback cannot
+say whether it runs, it is taken to.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, Self
 
-from warmstart.gateway.callbacks import Guard
+from warmstart.gateway.callbacks import Guard, check_callback, check_result
+from warmstart.gateway.chats import ChatTable
 from warmstart.gateway.config import GatewayConfig
 from warmstart.gateway.entry import SessionEntry
+from warmstart.gateway.keys import build_key_for
 from warmstart.gateway.names import check_session_id
+from warmstart.gateway.policy import find_expiry, to_utc
 from warmstart.gateway.source import SessionSource
-from warmstart.gateway.transcripts import SessionTranscripts
+from warmstart.gateway.transcripts import Transcripts
 from warmstart.store import SessionDB
 
-
-class _Step(NamedTuple):
-    """The entry a key leads to next, and the one that it replaces, with the reason."""
-
-    entry: SessionEntry
-    ended: SessionEntry | None
-    reason: str | None
+DATABASE_NAME = "state.db"
 
 
-class SessionStore(SessionTranscripts):
+def read_clock() -> datetime:
+    """The machine's wall clock without a zone: what entries hold unless a clock is given."""
+    return datetime.now()  # noqa: DTZ005 - compared and stored in UTC, see ``to_utc``
+
+
+class SessionStore:
     """Finds, starts, resets and switches sessions, and keeps their transcripts."""
 
     def __init__(
@@ -51,14 +59,49 @@ class SessionStore(SessionTranscripts):
         Args:
             sessions_dir: where transcripts are, and the database unless the settings name one.
             config: the settings.
-            has_active_processes_fn: told a session key, says whether something still runs there.
-            on_auto_reset: told of each entry that expired and was replaced;
+            has_active_processes_fn: given a session key, says whether something still runs there.
+            on_auto_reset: called with each entry that expired and was replaced;
                 ``expiry_finalized`` says whether a watcher had flushed it.
             db: a database shared with its owner, who closes it.
             now: the clock; with a time zone, entries have one too.
+
+        Raises:
+            GatewayError: a callback is an ``async def``.
         """
-        super().__init__(sessions_dir, config, has_active_processes_fn, db, now)
+        check_callback("has_active_processes_fn", has_active_processes_fn)
+        check_callback("on_auto_reset", on_auto_reset)
+        check_callback("now", now)
+        self.sessions_dir = Path(sessions_dir)
+        self.config = config
+        self._has_active_processes_fn = has_active_processes_fn
         self._on_auto_reset = on_auto_reset
+        self._now = now or read_clock
+        self._owns_db = db is None
+        self._db = self._open_database() if db is None else db
+        self._chats = ChatTable(
+            self._db,
+            config.scope,
+            self.sessions_dir,
+            aware=self._now().tzinfo is not None,
+            mirrors=config.write_sessions_json,
+        )
+        self._transcripts = Transcripts(
+            self._db,
+            self.sessions_dir,
+            self._chats.find_session,
+            keeps_files=config.transcripts != "db",
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database, if it was opened here."""
+        if self._owns_db:
+            self._db.close()
 
     def get_or_create_session(
         self,
@@ -66,27 +109,23 @@ class SessionStore(SessionTranscripts):
         force_new: bool = False,  # noqa: FBT001, FBT002 - as agents call it
     ) -> SessionEntry:
         """The session a message belongs to: the one it had, or a new one if that is over."""
-        with self._lock:
-            self._ensure_loaded()
-            session_key = self._generate_session_key(source)
-            step = self._take_step(session_key, source, force_new=force_new)
-            while not self._swap_entry(step.entry):  # another gateway was faster: look again
-                step = self._take_step(session_key, source, force_new=force_new)
-            if step.ended is not None:
-                self._end(step.ended, step.reason or "session_reset")
-        if step.ended is not None and step.reason is not None and self._on_auto_reset is not None:
+        session_key = self._generate_session_key(source)
+        while True:
+            old, row = self._chats.look(session_key)
+            reason = self._find_reset_reason(old, source) if old and not force_new else None
+            if old is None or reason is not None or force_new:
+                new = self._make_entry(session_key, source, old if reason else None, reason)
+                new.stored = row
+                if self._chats.put(new):
+                    break
+            elif self._count_activity(old):
+                return old
+        if old is not None:
+            self._db.end_left_session(old.session_id, reason or "session_reset")
+        if old is not None and reason is not None and self._on_auto_reset is not None:
             with Guard(f"on_auto_reset for {session_key!r}"):
-                self._on_auto_reset(step.ended)
-        return step.entry
-
-    def _take_step(self, session_key: str, source: SessionSource, *, force_new: bool) -> _Step:
-        """What a message means for its key, as the key's row is now."""
-        old = self._entries.recall(session_key)
-        reason = self._should_reset(old, source) if old and not force_new else None
-        if old is not None and reason is None and not force_new:
-            return _Step(self._count_activity(old), None, None)
-        entry = self._make_entry(session_key, source, old if reason else None, reason)
-        return _Step(entry, old, reason)
+                check_result("on_auto_reset", self._on_auto_reset(old))
+        return new
 
     def update_session(
         self,
@@ -98,22 +137,19 @@ class SessionStore(SessionTranscripts):
         last_prompt_tokens: int | None = None,
     ) -> None:
         """Add what a turn used; an unknown key is left alone."""
-        with self._lock:
-            self._ensure_loaded()
-            while True:
-                entry = self._entries.recall(session_key)
-                if entry is None:
-                    return
-                entry.input_tokens += input_tokens
-                entry.output_tokens += output_tokens
-                entry.cache_read_tokens += cache_read_tokens
-                entry.cache_write_tokens += cache_write_tokens
-                entry.total_tokens = entry.input_tokens + entry.output_tokens
-                if last_prompt_tokens is not None:
-                    entry.last_prompt_tokens = last_prompt_tokens
-                if self._swap_entry(self._count_activity(entry)):
-                    break
-        if self._db is not None and (input_tokens or output_tokens):
+
+        def add(entry: SessionEntry) -> None:
+            entry.input_tokens += input_tokens
+            entry.output_tokens += output_tokens
+            entry.cache_read_tokens += cache_read_tokens
+            entry.cache_write_tokens += cache_write_tokens
+            entry.total_tokens = entry.input_tokens + entry.output_tokens
+            if last_prompt_tokens is not None:
+                entry.last_prompt_tokens = last_prompt_tokens
+            self._note_activity(entry)
+
+        entry = self._chats.change(session_key, add)
+        if entry is not None and (input_tokens or output_tokens):
             self._db.update_token_counts(
                 entry.session_id,
                 input_tokens,
@@ -126,13 +162,7 @@ class SessionStore(SessionTranscripts):
         self, session_key: str, display_name: str | None = None
     ) -> SessionEntry | None:
         """Start over under the same key; None if the key leads nowhere."""
-        with self._lock:
-            old = self.find_entry(session_key)
-            if old is None:
-                return None
-            new = self._lead(old, self._make_id(), display_name)
-            self._end(old, "session_reset")
-            return new
+        return self._lead(session_key, self._make_id(), display_name, "session_reset")
 
     def switch_session(self, session_key: str, target_session_id: str) -> SessionEntry | None:
         """Lead a key to a session that exists already; None if the key leads nowhere.
@@ -141,25 +171,147 @@ class SessionStore(SessionTranscripts):
             UnsafeNameError: the id could name a file elsewhere.
         """
         check_session_id(target_session_id)
-        with self._lock:
-            old = self.find_entry(session_key)
-            if old is None or old.session_id == target_session_id:
-                return old
-            if self._db is not None:
-                self._db.reopen_session(target_session_id)
-            new = self._lead(old, target_session_id, None)
-            self._end(old, "session_switch")
-            return new
+        return self._lead(session_key, target_session_id, None, "session_switch")
 
     def suspend_session(self, session_key: str) -> bool:
         """Let the next message start a new session, whatever the policy; False if unknown."""
-        with self._lock:
-            entry = self.find_entry(session_key)
-            if entry is None:
-                return False
+
+        def suspend(entry: SessionEntry) -> None:
             entry.suspended = True
-            self.save_entry(entry)
-            return True
+
+        return self._chats.change(session_key, suspend) is not None
+
+    def save_entry(self, entry: SessionEntry) -> bool:
+        """Store what was changed in an entry; what others changed in it meanwhile is kept.
+
+        False, and nothing is stored, if its key leads to another session by now.
+        """
+        return self._chats.save(entry)
+
+    def find_entry(self, session_key: str) -> SessionEntry | None:
+        """What a key leads to, without counting as activity."""
+        return self._chats.find(session_key)
+
+    def lookup_by_session_id(self, session_id: str) -> SessionEntry | None:
+        """The entry that leads to a session now."""
+        return self._chats.find_session(session_id)
+
+    def list_sessions(self, active_minutes: int | None = None) -> list[SessionEntry]:
+        """Every session a key leads to now, the latest active first."""
+        entries = list(self._chats.list())
+        if active_minutes is not None:
+            cutoff = to_utc(self._now()) - timedelta(minutes=active_minutes)
+            entries = [entry for entry in entries if to_utc(entry.updated_at) >= cutoff]
+        return sorted(entries, key=lambda entry: to_utc(entry.updated_at), reverse=True)
+
+    def has_any_sessions(self) -> bool:
+        """Whether there ever was a session besides the one that is being started now."""
+        keys, stored = len(self._chats), self._db.session_count()
+        if (stored, keys) != (1, 1):
+            return stored > 1 or keys > 1
+        current = self.list_sessions()
+        return not (current and self._db.get_session(current[0].session_id))
+
+    def prune_old_entries(self, max_age_days: int) -> int:
+        """Forget keys that nobody used for so long; transcripts stay. Says how many."""
+        cutoff = to_utc(self._now()) - timedelta(days=max_age_days)
+        old = [entry for entry in self.list_sessions() if to_utc(entry.updated_at) < cutoff]
+        idle = [entry for entry in old if not self._is_running(entry.session_key)]
+        return sum(self._chats.delete(entry) for entry in idle)
+
+    def write_sessions_json(self) -> Path:
+        """Write the index to ``sessions.json`` as it is now; the path written."""
+        return self._chats.write_json()
+
+    def is_session_expired(self, entry: SessionEntry) -> bool:
+        """Whether a session is past its policy and nothing runs in it."""
+        return self._find_reset_reason(entry) is not None
+
+    def find_state(self, entry: SessionEntry) -> str:
+        """Whether a session is "open", or why the next message starts a new one."""
+        return self._find_reset_reason(entry) or "open"
+
+    def claim_flush(self, entry: SessionEntry, seconds: float) -> bool:
+        """Take the flush of an entry for a while: False if another did, or its row was changed."""
+        now = to_utc(self._now()).timestamp()
+        if entry.expiry_finalized or entry.claimed_until > now:
+            return False
+        entry.claimed_until = now + seconds
+        return self._chats.put(entry)
+
+    def release_flush(self, entry: SessionEntry) -> None:
+        """Give back a claim whose flush did not come to an end."""
+
+        def release(current: SessionEntry) -> None:
+            if current.claimed_until == entry.claimed_until:
+                current.claimed_until = 0.0
+
+        self._chats.change(entry.session_key, release, entry.session_id)
+
+    def mark_flushed(self, entry: SessionEntry, *, failed: bool = False) -> None:
+        """Note that a session was flushed, or that it failed; nothing if its key has moved on."""
+
+        def mark(current: SessionEntry) -> None:
+            # What was said during the flush has not been flushed.
+            is_quiet = current.updated_at == entry.updated_at
+            current.expiry_finalized = is_quiet and not failed
+            current.flush_attempts += failed
+            current.claimed_until = 0.0
+
+        self._chats.change(entry.session_key, mark, entry.session_id)
+
+    def append_to_transcript(
+        self,
+        session_id: str,
+        message: Mapping[str, Any],
+        skip_db: bool = False,  # noqa: FBT001, FBT002 - as agents call it
+    ) -> None:
+        """Keep one message; ``skip_db`` where the agent has put it into the database itself.
+
+        Raises:
+            UnsafeNameError: the id could name a file elsewhere.
+            StoreError: the database could not be written and no file keeps the message.
+        """
+        self._transcripts.append(session_id, message, skip_db=skip_db)
+
+    def rewrite_transcript(self, session_id: str, messages: Sequence[Mapping[str, Any]]) -> None:
+        """Replace everything that was said; if it fails, what was there is still read."""
+        self._transcripts.rewrite(session_id, messages)
+
+    def load_transcript(self, session_id: str) -> list[dict[str, Any]]:
+        """What was said, from the database or the file, whichever holds more."""
+        return self._transcripts.load(session_id)
+
+    def get_transcript_path(self, session_id: str) -> Path:
+        """Where a session's JSONL transcript is."""
+        return self._transcripts.path(session_id)
+
+    def resolve_session_id(self, wanted: str) -> str | None:
+        """The stored session with that id, or the only one with that prefix."""
+        return self._transcripts.resolve_id(wanted)
+
+    def _find_reset_reason(
+        self, entry: SessionEntry, source: SessionSource | None = None
+    ) -> str | None:
+        """Why the next message, from ``source`` if that is known, starts a new session."""
+        if entry.suspended:
+            return "suspended"
+        asked = source or entry
+        policy = self.config.get_reset_policy(platform=asked.platform, session_type=asked.chat_type)
+        reason = find_expiry(policy, entry.updated_at, self._now())
+        return None if reason is None or self._is_running(entry.session_key) else reason
+
+    def _is_running(self, session_key: str) -> bool:
+        """Whether something runs in a session; yes, if the callback that should know fails."""
+        if self._has_active_processes_fn is None:
+            return False
+        what = "has_active_processes_fn"
+        with Guard(f"{what} for {session_key!r}"):
+            return bool(check_result(what, self._has_active_processes_fn(session_key)))
+        return True
+
+    def _generate_session_key(self, source: SessionSource) -> str:
+        return build_key_for(self.config, source)
 
     def _make_entry(
         self,
@@ -184,40 +336,56 @@ class SessionStore(SessionTranscripts):
             reset_had_activity=expired is not None and self._had_activity(expired),
         )
 
-    def _lead(self, old: SessionEntry, session_id: str, display_name: str | None) -> SessionEntry:
-        """The same key and origin, another session."""
-        now = self._now()
-        entry = SessionEntry(
-            session_key=old.session_key,
-            session_id=session_id,
-            created_at=now,
-            updated_at=now,
-            origin=old.origin,
-            display_name=old.display_name if display_name is None else display_name,
-            platform=old.platform,
-            chat_type=old.chat_type,
-        )
-        self.save_entry(entry)
-        return entry
+    def _lead(
+        self, session_key: str, session_id: str, display_name: str | None, end_reason: str
+    ) -> SessionEntry | None:
+        """Lead a key to another session, with the same origin, and end the one it led to."""
+        while (old := self.find_entry(session_key)) is not None:
+            if old.session_id == session_id:
+                return old
+            now = self._now()
+            new = SessionEntry(
+                session_key=session_key,
+                session_id=session_id,
+                created_at=now,
+                updated_at=now,
+                origin=old.origin,
+                display_name=old.display_name if display_name is None else display_name,
+                platform=old.platform,
+                chat_type=old.chat_type,
+                stored=old.stored,
+            )
+            if self._chats.put(new, reopen=True):
+                self._db.end_left_session(old.session_id, end_reason)
+                return new
+        return None
 
-    def _count_activity(self, entry: SessionEntry) -> SessionEntry:
+    def _count_activity(self, entry: SessionEntry) -> bool:
+        """Store that a message came; False if the row was changed since it was looked at."""
+        if entry.expiry_finalized or entry.flush_attempts:
+            self._note_activity(entry)
+            return self._chats.put(entry)
+        return self._chats.touch(entry, self._now())
+
+    def _note_activity(self, entry: SessionEntry) -> None:
         """What is said from now on has not been flushed."""
         entry.updated_at = self._now()
         entry.expiry_finalized = False
         entry.flush_attempts = 0
-        return entry
-
-    def _end(self, entry: SessionEntry, reason: str) -> None:
-        if self._db is not None:
-            self._db.end_session(entry.session_id, reason)
 
     def _had_activity(self, entry: SessionEntry) -> bool:
         if entry.total_tokens or entry.last_prompt_tokens:
             return True
-        row = self._db.get_session(entry.session_id) if self._db is not None else None
+        row = self._db.get_session(entry.session_id)
         return bool(row and row.get("message_count"))
 
     def _make_id(self, now: datetime | None = None) -> str:
         """An id that sorts by time and that no two machines make."""
         moment = now or self._now()
         return f"{moment:%Y%m%d_%H%M%S}_{uuid.uuid4().hex[:8]}"
+
+    def _open_database(self) -> SessionDB:
+        if self.config.database:
+            return SessionDB.open(self.config.database)
+        self.sessions_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return SessionDB(self.sessions_dir / DATABASE_NAME)

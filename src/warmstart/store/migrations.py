@@ -9,12 +9,13 @@ the others wait.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from warmstart.store.backend import Backend, Dialect
 from warmstart.store.errors import StoreVersionError
+from warmstart.store.routes_to_chats import move_routes
 from warmstart.store.sqlite_backend import SQLiteBackend
 
 ADVISORY_LOCK = 0x7761726D
@@ -41,6 +42,8 @@ class Migration(NamedTuple):
     name: str
     statements: tuple[str, ...]
     only: Dialect | None = None
+    move: Callable[[Backend], None] | None = None
+    """Moves rows for which SQL is not enough, after the statements."""
 
 
 M001_SESSIONS_AND_MESSAGES = (
@@ -125,12 +128,21 @@ M004_TEMPLATES_AND_STARTS = (
     "CREATE INDEX starts_by_native_id ON starts (native_id) WHERE native_id IS NOT NULL",
     "CREATE UNIQUE INDEX starts_by_session ON starts (session_id) WHERE session_id IS NOT NULL",
 )
+M005_CHATS = (
+    # One row per session key. ``revision`` is what a change is compared with; ``state`` is JSON.
+    """CREATE TABLE chats (
+        scope TEXT NOT NULL, session_key TEXT NOT NULL, session_id TEXT NOT NULL,
+        created_at {real} NOT NULL, updated_at {real} NOT NULL, state TEXT NOT NULL,
+        revision {integer} NOT NULL, PRIMARY KEY (scope, session_key))""",
+    "CREATE INDEX chats_by_session ON chats (session_id, scope)",
+)
 MIGRATIONS = (
     Migration(1, "m001_sessions_and_messages", M001_SESSIONS_AND_MESSAGES),
     Migration(2, "m002_routes", M002_ROUTES),
     Migration(3, "m003_words", M003_WORDS_SQLITE, Dialect.SQLITE),
     Migration(3, "m003_words", M003_WORDS_POSTGRESQL, Dialect.POSTGRESQL),
     Migration(4, "m004_templates_and_starts", M004_TEMPLATES_AND_STARTS),
+    Migration(5, "m005_chats", M005_CHATS, move=move_routes),
 )
 
 
@@ -191,6 +203,8 @@ def _apply(backend: Backend, step: Migration) -> None:
         backend.execute(RECORD.format(**words))
     for statement in step.statements:
         backend.execute(statement.format(**words))
+    if step.move is not None:
+        step.move(backend)
     backend.execute(
         "INSERT INTO schema_version (version, applied_at, name) VALUES (?, ?, ?)",
         (step.version, time.time(), step.name),

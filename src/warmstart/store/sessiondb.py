@@ -17,6 +17,7 @@ from typing import Any, Literal, Self, Unpack
 from warmstart.errors import UsageError
 from warmstart.store.backend import Dialect, Options
 from warmstart.store.backups import note_backup
+from warmstart.store.chats import Chats
 from warmstart.store.conversation import Conversations
 from warmstart.store.creating import ensure_store
 from warmstart.store.errors import StoreError
@@ -25,7 +26,6 @@ from warmstart.store.messages import AppendResult
 from warmstart.store.migrations import find_version, migrate
 from warmstart.store.opening import check_filled, connect, find_location
 from warmstart.store.part import read_meta, write_meta
-from warmstart.store.routes import Routes
 from warmstart.store.search import Search, catch_up, drop_index
 from warmstart.store.sessions import SessionFields, Sessions
 from warmstart.store.sqlite_backend import SQLiteBackend
@@ -39,7 +39,7 @@ META_PREFIX = "user:"
 
 
 class SessionDB(
-    Conversations, Transfer, Sessions, Listing, Titles, Search, Views, Routes, TemplateDB, Verify
+    Conversations, Transfer, Sessions, Listing, Titles, Search, Views, Chats, TemplateDB, Verify
 ):
     """Sessions and their messages, in one SQLite file or one PostgreSQL schema."""
 
@@ -133,14 +133,14 @@ class SessionDB(
         return path
 
     def _copy_rows(self, path: Path) -> None:
-        """The sessions, messages and routes of a server, as a store in a file of its own."""
+        """The sessions, messages and chats of a server, as a store in a file of its own."""
         part = path.with_name(f"{path.name}.part")
         if not path.parent.is_dir():
             raise UsageError(f"no such folder: {str(path.parent)!r}", hint="create it first")
         try:
             with SessionDB(part) as copy:
                 report = copy.import_sessions(self.iterate_exports())
-                copy.take_routes(self.iterate_routes())
+                copy.take_chats(self.iterate_chats())
             if report["errors"]:
                 raise StoreError(
                     f"{len(report['errors'])} sessions could not be copied: {report['errors'][0]}",

@@ -15,7 +15,9 @@ from warmstart.sources.log import ReadLog
 from warmstart.sources.reader import Probe, Unit
 from warmstart.sources.readers.hermes import Hermes
 
-OWN_TABLES = frozenset({"sessions", "messages", "routes", "schema_version"})
+OWN_TABLES = frozenset({"sessions", "messages", "schema_version"})
+CHAT_TABLES = frozenset({"chats", "routes"})
+"""Its table of chats, by the name it has and the one it had until schema 4."""
 _HERMES = Hermes()
 
 
@@ -27,7 +29,7 @@ class LiveStore:
 
     def recognises(self, probe: Probe) -> bool:
         """A database with the store's own tables."""
-        return probe.tables >= OWN_TABLES
+        return probe.tables >= OWN_TABLES and not CHAT_TABLES.isdisjoint(probe.tables)
 
     def units(self, path: Path, log: ReadLog) -> Iterator[Unit]:
         """One unit per session."""

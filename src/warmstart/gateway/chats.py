@@ -1,0 +1,238 @@
+"""Entries and the rows that keep them.
+
+An entry is written over the very revision of the row that it was read from. If another thread or
+process changed the row since, nothing is written, and the caller decides again by what is there
+now. Nothing is kept in memory between two calls. ``sessions.json`` is taken over from a gateway
+before ours into an empty table, and is written after each change if the settings want it.
+
+Times are stored in UTC, so that several machines agree; without a zone in the clock they come back
+as the machine's wall clock, which is how entries are made then.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from warmstart.gateway.entry import YEARS, SessionEntry, read_state
+from warmstart.gateway.errors import ConfigError, RecordError
+from warmstart.gateway.mirror import read_mirror, write_mirror
+from warmstart.gateway.names import check_session_id, check_session_key
+from warmstart.store import SessionDB, StoreError
+from warmstart.store.chats import Chat, decode_state
+from warmstart.store.values import MAX_ID_LENGTH, encode_json, is_storable
+
+_UNSET = (None, False, 0)
+logger = logging.getLogger(__name__)
+
+
+class ChatTable:
+    """The entries of one scope of a database, by their session keys."""
+
+    def __init__(
+        self, db: SessionDB, scope: str, folder: Path, *, aware: bool, mirrors: bool
+    ) -> None:
+        if not 0 < len(scope) <= MAX_ID_LENGTH or not is_storable(scope):
+            raise ConfigError("scope", scope, f"1 to {MAX_ID_LENGTH} characters")
+        self._db = db
+        self._scope = scope
+        self._folder = folder
+        self._zone = UTC if aware else None
+        self._mirrors = mirrors
+        self._lock = threading.RLock()
+        self._loaded = db.read_only
+
+    def __len__(self) -> int:
+        self._ensure_loaded()
+        return self._db.count_chats(self._scope)
+
+    def look(self, session_key: str) -> tuple[SessionEntry | None, Chat | None]:
+        """The entry of a key and its row, which may be one that no entry can be made of."""
+        self._ensure_loaded()
+        row = self._db.find_chat(self._scope, session_key)
+        return self._read(row), row
+
+    def find(self, session_key: str) -> SessionEntry | None:
+        """The entry of a key, or None."""
+        return self.look(session_key)[0]
+
+    def find_session(self, session_id: str) -> SessionEntry | None:
+        """The entry that leads to a session, or None."""
+        self._ensure_loaded()
+        return self._read(self._db.find_session_chat(self._scope, session_id))
+
+    def list(self) -> Iterator[SessionEntry]:
+        """Every entry that can be read, by key; the others are reported in the log."""
+        self._ensure_loaded()
+        for row in list(self._db.list_chats(self._scope)):
+            entry = self._read(row)
+            if entry is not None:
+                yield entry
+
+    def put(self, entry: SessionEntry, *, reopen: bool = False) -> bool:
+        """Write an entry over ``entry.stored``; False if that is not what the row is any more.
+
+        With ``reopen`` the session that the entry leads to goes on if it had ended.
+        """
+        row = write_row(entry)
+        revision = self._db.put_chat(self._scope, row, reopen=reopen)
+        if not revision:
+            return False
+        entry.stored = row._replace(revision=revision)
+        self._mirror()
+        return True
+
+    def touch(self, entry: SessionEntry, moment: datetime) -> bool:
+        """Write only the time of the last activity of an entry that was read from its row."""
+        row = entry.stored
+        if row is None:
+            return False
+        seconds = moment.timestamp()
+        revision = self._db.touch_chat(self._scope, row, seconds)
+        if not revision:
+            return False
+        entry.updated_at = moment
+        entry.stored = row._replace(updated_at=seconds, revision=revision)
+        self._mirror()
+        return True
+
+    def change(
+        self,
+        session_key: str,
+        change: Callable[[SessionEntry], None],
+        session_id: str | None = None,
+    ) -> SessionEntry | None:
+        """Change the entry of a key as it is now, if it leads to ``session_id`` (None: anywhere).
+
+        None if there is no such entry. ``change`` is called again if another was faster.
+        """
+        while (entry := self.find(session_key)) is not None:
+            if session_id is not None and entry.session_id != session_id:
+                return None
+            change(entry)
+            if self.put(entry):
+                return entry
+        return None
+
+    def save(self, entry: SessionEntry) -> bool:
+        """Write what its holder changed in an entry, and keep what others changed meanwhile.
+
+        False, and nothing is written, if its key leads to another session by now.
+        """
+        while not self.put(entry):
+            before, (current, row) = self._read(entry.stored), self.look(entry.session_key)
+            if before is None or current is None or current.session_id != before.session_id:
+                return False
+            for name in SessionEntry.__dataclass_fields__:
+                if getattr(entry, name) == getattr(before, name):
+                    setattr(entry, name, getattr(current, name))
+            entry.stored = row
+        return True
+
+    def delete(self, entry: SessionEntry) -> bool:
+        """Forget a key, unless its row was changed since the entry was read."""
+        if entry.stored is None or not self._db.delete_chat(self._scope, entry.stored):
+            return False
+        self._mirror()
+        return True
+
+    def write_json(self) -> Path:
+        """Write every entry to ``sessions.json``; the path written."""
+        with self._lock:
+            return write_mirror(self._folder, self.list())
+
+    def _mirror(self) -> None:
+        """Keep ``sessions.json`` in step, if it is wanted; no message fails for want of it."""
+        if not self._mirrors:
+            return
+        try:
+            self.write_json()
+        except StoreError as error:
+            logger.warning("sessions.json is behind: %s", error)
+
+    def _ensure_loaded(self) -> None:
+        if not self._loaded:
+            with self._lock:
+                self._load()
+
+    def _load(self) -> None:
+        if self._loaded:
+            return
+        if not self._db.count_chats(self._scope):
+            for entry in read_mirror(self._folder):
+                self._db.put_chat(self._scope, write_row(entry))
+        self._loaded = True
+
+    def _read(self, row: Chat | None) -> SessionEntry | None:
+        if row is None:
+            return None
+        try:
+            return read_row(row, self._zone)
+        except RecordError as error:
+            logger.warning("the entry of %r is ignored: %s", row.session_key, error)
+            return None
+
+
+def write_row(entry: SessionEntry) -> Chat:
+    """The row of an entry, over the revision the entry was read from."""
+    stored = {name: value for name, value in entry.to_dict().items() if name not in Chat._fields}
+    if "origin" in stored:
+        stored["origin"] = _drop_unset(stored["origin"])
+    return Chat(
+        session_key=entry.session_key,
+        session_id=entry.session_id,
+        created_at=entry.created_at.timestamp(),
+        updated_at=entry.updated_at.timestamp(),
+        state=_encode(_drop_unset(stored)),
+        revision=entry.stored.revision if entry.stored else 0,
+    )
+
+
+def read_row(row: Chat, zone: Any = UTC) -> SessionEntry:
+    """The entry that a row stands for, its times in ``zone`` (None: on the machine's wall clock).
+
+    Raises:
+        RecordError: none can be made of it.
+    """
+    try:
+        state = decode_state(row.state)
+    except (ValueError, RecursionError) as error:
+        raise RecordError("its state is not valid JSON", value=row.state) from error
+    if not isinstance(state, Mapping):
+        raise RecordError("its state is not an object", value=row.state)
+    return SessionEntry(
+        session_key=check_session_key(row.session_key),
+        session_id=check_session_id(row.session_id),
+        created_at=_read_time(row.created_at, zone),
+        updated_at=_read_time(row.updated_at, zone),
+        stored=row,
+        **read_state(state),
+    )
+
+
+def _read_time(seconds: float, zone: Any) -> datetime:
+    try:
+        moment = datetime.fromtimestamp(seconds, zone)
+    except (ValueError, OverflowError, OSError) as error:
+        raise RecordError(f"{seconds!r} is not a time", value=seconds) from error
+    if moment.year not in YEARS:
+        raise RecordError(f"{seconds!r} is not a time", value=seconds)
+    return moment
+
+
+def _drop_unset(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What is not set is left out: half the bytes of a row."""
+    return {name: value for name, value in values.items() if value not in _UNSET}
+
+
+def _encode(state: Mapping[str, Any]) -> str:
+    try:
+        return orjson.dumps(state).decode()
+    except TypeError:  # integers beyond 64 bits and lone surrogates, as the slower encoder can
+        return encode_json(state)
