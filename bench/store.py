@@ -34,7 +34,13 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from warmstart.gateway import GatewayConfig, Platform, SessionSource, SessionStore
+from warmstart.gateway import (
+    GatewayConfig,
+    Platform,
+    SessionSource,
+    SessionStore,
+    build_session_key,
+)
 from warmstart.store import SessionDB, StoreBusyError
 from warmstart.store.chats import Chat
 from warmstart.store.encoding import BORN_COLUMNS
@@ -162,12 +168,12 @@ def open_gateway(folder: Path, durability: Any, keys: int) -> SessionStore:
     folder.mkdir(parents=True)
     db = SessionDB(folder / "state.db", durability=durability)
     store = SessionStore(folder, GatewayConfig(), db=db)
-    entries = (store._make_entry(store._generate_session_key(one), one, None, None)  # noqa: SLF001
+    entries = (store._make_entry(build_session_key(one), one, None, None)  # noqa: SLF001
                for one in map(source_of, range(keys)))  # fmt: skip
 
     def fill() -> None:
         for entry in entries:
-            store._chats.put(entry)  # noqa: SLF001 - only to set the stage
+            store.chats.put(entry)  # only to set the stage
 
     db._backend.write(fill)  # noqa: SLF001 - one transaction, for the same reason
     return store

@@ -20,6 +20,10 @@ from support.processes import list_left, needs_proc, wait_for
 from warmstart.cli.gateway import gateway
 from warmstart.errors import NotFoundError, UsageError
 from warmstart.gateway import GatewayConfig, Platform, SessionSource, SessionStore
+from warmstart.home import find_home
+from warmstart.store.backend import Options
+from warmstart.store.migrations import MIGRATIONS, migrate
+from warmstart.store.sqlite_backend import SQLiteBackend
 
 Run = Callable[..., Result]
 KEY = "agent:main:telegram:dm:{}".format
@@ -154,3 +158,29 @@ def test_a_flush_command_ends_with_a_killed_watcher(home: Path) -> None:
 @pytest.mark.usefixtures("store")
 def test_a_command_that_cannot_be_read_is_refused(run: Run) -> None:
     assert isinstance(run("watch", "--run", "'open").exception, UsageError)
+
+
+def test_settings_are_found_in_the_default_home(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("WARMSTART_HOME")
+    monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
+    folder = home / "elsewhere"
+    with SessionStore(folder, GatewayConfig()) as store:
+        store.get_or_create_session(SOURCE)
+    find_home().mkdir(parents=True)
+    (find_home() / "gateway.toml").write_text(f"sessions_dir = {str(folder)!r}")
+    assert list(read(run("keys", "--json"))["keys"]) == [KEY(1)]
+
+
+def test_a_gateway_of_an_older_warmstart_is_listed(run: Run, home: Path) -> None:
+    path = home / "ws" / "gateway" / "state.db"
+    backend = SQLiteBackend(path, Options())
+    migrate(backend, [step for step in MIGRATIONS if step.version <= 4])
+    times = dict.fromkeys(("created_at", "updated_at"), "2026-04-10T12:00:00+00:00")
+    entry = json.dumps({"session_key": KEY(1), "session_id": "s1"} | times)
+    sql = "INSERT INTO routes (scope, session_key, session_id, entry, updated_at)"
+    backend.execute(f"{sql} VALUES ('main', ?, 's1', ?, 1)", (KEY(1), entry))
+    backend.close()
+    assert read(run("keys", "--json"))["keys"] == {KEY(1): "s1"}
+    assert path.with_name("state.db.v4.backup").is_file()

@@ -121,7 +121,7 @@ def test_a_key_another_process_forgot_starts_again(open_store: Open, source: Ses
     entry = here.get_or_create_session(source)
     found = there.find_entry(entry.session_key)
     assert found is not None
-    assert there._chats.delete(found)
+    assert there.chats.delete(found)
     assert here.get_or_create_session(source).session_id != entry.session_id
     assert len(there.list_sessions()) == 1
 

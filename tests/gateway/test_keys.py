@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warmstart.gateway import Platform, SessionSource, UnsafeNameError, build_session_key
+from warmstart.gateway import (
+    Platform,
+    SessionSource,
+    SessionStore,
+    UnsafeNameError,
+    build_session_key,
+)
 from warmstart.gateway.names import check_session_id, check_session_key
+from warmstart.store.chats import MAX_KEY_LENGTH
 
 NAMES = st.none() | st.text(max_size=12)
 
@@ -141,3 +149,13 @@ def test_any_source_has_a_stable_key_or_is_refused(
         return
     assert key == build_session_key(SessionSource.from_dict(source.to_dict()))
     assert key.startswith(f"agent:main:telegram:{kind}")
+
+
+def test_a_key_is_as_long_as_the_store_takes_and_no_longer(
+    store: SessionStore, source: SessionSource
+) -> None:
+    room = MAX_KEY_LENGTH - len(build_session_key(source)) + len(source.chat_id)
+    longest = store.get_or_create_session(replace(source, chat_id="c" * room))
+    assert len(longest.session_key) == MAX_KEY_LENGTH
+    with pytest.raises(UnsafeNameError, match=f"longer than {MAX_KEY_LENGTH} characters"):
+        store.get_or_create_session(replace(source, chat_id="c" * (room + 1)))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from warmstart.errors import NotFoundError, WarmstartError
 from warmstart.gateway import ConfigError, Platform, load_gateway_config
+from warmstart.home import find_home
 
 TOML = """
 [gateway]
@@ -54,10 +55,32 @@ def test_yaml_is_read_where_it_can_be_and_else_says_what_to_do(tmp_path: Path) -
         assert "pip install pyyaml" in str(caught.value.hint)
 
 
-def test_the_home_s_own_file_is_found(tmp_path: Path) -> None:
+@pytest.fixture(autouse=True)
+def user_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home of the user, without ``WARMSTART_HOME``."""
+    folder = tmp_path_factory.mktemp("user")
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("XDG_DATA_HOME", str(folder / "data"))
+    monkeypatch.delenv("WARMSTART_HOME", raising=False)
+    return folder
+
+
+def test_the_file_in_the_home_named_by_the_environment_is_found(tmp_path: Path) -> None:
     write(tmp_path / "gateway.toml", TOML)
-    assert load_gateway_config(environ={"WARMSTART_HOME": str(tmp_path)}).transcripts == "db"
+    config = load_gateway_config(environ={"WARMSTART_HOME": str(tmp_path)})
+    assert (config.transcripts, config.sessions_dir) == ("db", tmp_path / "gateway")
     assert load_gateway_config(environ={}).transcripts == "jsonl+db"
+
+
+@pytest.mark.parametrize("environ", [None, {}])
+def test_the_file_in_the_default_home_is_found(environ: dict[str, str] | None) -> None:
+    write(find_home() / "gateway.toml", TOML)
+    config = load_gateway_config(environ=environ)
+    assert (config.transcripts, config.sessions_dir) == ("db", find_home() / "gateway")
+
+
+def test_the_default_home_is_the_user_s(user_home: Path) -> None:
+    assert user_home in find_home().parents
 
 
 def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:

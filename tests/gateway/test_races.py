@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,11 +20,19 @@ from warmstart.gateway import (
     SessionSource,
     SessionStore,
 )
+from warmstart.gateway.expiry import CLAIM_SECONDS, Round
 from warmstart.store import SessionDB
 
 from .conftest import Clock
 
 GATEWAYS = 4
+DYING_WATCHER = """
+import os, sys
+from datetime import datetime
+from warmstart.gateway import ExpiryWatcher, GatewayConfig, SessionStore
+config, now = GatewayConfig(database=sys.argv[1]), datetime.fromisoformat(sys.argv[2])
+ExpiryWatcher(SessionStore(".", config, now=lambda: now), lambda _: os._exit(9)).check()
+"""
 T = TypeVar("T")
 
 
@@ -77,18 +87,18 @@ def test_watchers_on_one_database_flush_a_session_once(
 
 
 def test_a_flush_that_died_is_taken_over_when_its_claim_is_over(
-    source: SessionSource, store: SessionStore, clock: Clock
+    address: str, tmp_path: Path, source: SessionSource, store: SessionStore, clock: Clock
 ) -> None:
-    key = store.get_or_create_session(source).session_key
+    store.get_or_create_session(source)
     clock.turn(days=3)
 
-    def claim() -> bool:
-        entry = store.find_entry(key)
-        return entry is not None and store.claim_flush(entry, seconds=600)
-
-    assert [claim(), claim()] == [True, False]
-    clock.turn(seconds=601)
-    assert claim()
+    command = [sys.executable, "-c", DYING_WATCHER, address, clock().isoformat()]
+    assert subprocess.run(command, cwd=tmp_path, check=False).returncode == 9
+    flushed: list[SessionEntry] = []
+    watcher = ExpiryWatcher(store, flushed.append)
+    assert (watcher.check(), flushed) == (Round(), [])
+    clock.turn(seconds=CLAIM_SECONDS + 1)
+    assert (len(watcher.check().flushed), len(flushed)) == (1, 1)
 
 
 @pytest.mark.parametrize("looks_at", ["nothing", "another key", "its own key", "all keys"])

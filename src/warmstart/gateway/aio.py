@@ -36,7 +36,6 @@ class AsyncSessionStore:
         self.config = store.config
         self.sessions_dir = store.sessions_dir
         self.append_to_transcript = _in_thread(store.append_to_transcript)
-        self.claim_flush = _in_thread(store.claim_flush)
         self.close = _in_thread(store.close)
         self.find_entry = _in_thread(store.find_entry)
         self.find_state = _in_thread(store.find_state)
@@ -47,9 +46,7 @@ class AsyncSessionStore:
         self.list_sessions = _in_thread(store.list_sessions)
         self.load_transcript = _in_thread(store.load_transcript)
         self.lookup_by_session_id = _in_thread(store.lookup_by_session_id)
-        self.mark_flushed = _in_thread(store.mark_flushed)
         self.prune_old_entries = _in_thread(store.prune_old_entries)
-        self.release_flush = _in_thread(store.release_flush)
         self.reset_session = _in_thread(store.reset_session)
         self.resolve_session_id = _in_thread(store.resolve_session_id)
         self.rewrite_transcript = _in_thread(store.rewrite_transcript)

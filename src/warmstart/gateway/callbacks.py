@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 import logging
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
@@ -72,3 +73,12 @@ def check_result(name: str, result: Any, *, hint: str | None = None) -> Any:
         kind = type(result).__name__
         raise GatewayError(f"{name} returned a {kind}, so its work is not done", hint=hint)
     return result
+
+
+def is_running(callback: Callable[[str], bool] | None, session_key: str) -> bool:
+    """Whether something runs in a session; yes, if the callback that should know cannot say."""
+    if callback is None:
+        return False
+    with Guard(f"has_active_processes_fn for {session_key!r}"):
+        return bool(check_result("has_active_processes_fn", callback(session_key)))
+    return True

@@ -21,12 +21,12 @@ from typing import Any
 import orjson
 
 from warmstart.gateway.entry import YEARS, SessionEntry, read_state
-from warmstart.gateway.errors import ConfigError, RecordError
+from warmstart.gateway.errors import RecordError
 from warmstart.gateway.mirror import read_mirror, write_mirror
 from warmstart.gateway.names import check_session_id, check_session_key
 from warmstart.store import SessionDB, StoreError
 from warmstart.store.chats import Chat, decode_state
-from warmstart.store.values import MAX_ID_LENGTH, encode_json, is_storable
+from warmstart.store.values import encode_json
 
 _UNSET = (None, False, 0)
 logger = logging.getLogger(__name__)
@@ -38,8 +38,6 @@ class ChatTable:
     def __init__(
         self, db: SessionDB, scope: str, folder: Path, *, aware: bool, mirrors: bool
     ) -> None:
-        if not 0 < len(scope) <= MAX_ID_LENGTH or not is_storable(scope):
-            raise ConfigError("scope", scope, f"1 to {MAX_ID_LENGTH} characters")
         self._db = db
         self._scope = scope
         self._folder = folder

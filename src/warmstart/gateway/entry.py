@@ -68,6 +68,26 @@ class SessionEntry:
     stored: Chat | None = field(default=None, repr=False, compare=False)
     """The row that this entry was read from or written to; None if it has none yet."""
 
+    def start_over(self, session_id: str, now: datetime) -> SessionEntry:
+        """The same chat with another session, to be written over this entry."""
+        return SessionEntry(
+            session_key=self.session_key,
+            session_id=session_id,
+            created_at=now,
+            updated_at=now,
+            origin=self.origin,
+            display_name=self.display_name,
+            platform=self.platform,
+            chat_type=self.chat_type,
+            stored=self.stored,
+        )
+
+    def note_activity(self, now: datetime) -> None:
+        """Count a message: what is said from now on has not been flushed."""
+        self.updated_at = now
+        self.expiry_finalized = False
+        self.flush_attempts = 0
+
     def to_dict(self, write_time: Callable[[datetime], str] = datetime.isoformat) -> dict[str, Any]:
         """As plain JSON."""
         data: dict[str, Any] = {

@@ -24,6 +24,7 @@ from warmstart.gateway.aio import AsyncSessionStore
 from warmstart.gateway.callbacks import Guard, check_callback, check_result
 from warmstart.gateway.entry import SessionEntry
 from warmstart.gateway.errors import GatewayError
+from warmstart.gateway.policy import to_utc
 from warmstart.gateway.session_store import SessionStore
 
 INTERVAL_SECONDS = 300.0
@@ -166,18 +167,29 @@ class _Steps:
         if self._expired is None:
             self._expired = iter(find_expired(self._store))
         for entry in self._expired:
-            if self._store.claim_flush(entry, CLAIM_SECONDS):
+            now = to_utc(self._store.now()).timestamp()
+            if entry.claimed_until > now:
+                continue
+            entry.claimed_until = now + CLAIM_SECONDS
+            if self._store.chats.put(entry):  # else another took it, or it goes on
                 self._claimed = entry
                 return entry
         return None
 
     def settle(self, error: Exception | None) -> None:
         """Keep what became of the session taken last: flushed, or failed with an error."""
-        entry, self._claimed = self._claimed, None
-        if entry is None:
+        claimed = self._claimed
+        if claimed is None:
             return
-        self._store.mark_flushed(entry, failed=error is not None)
-        done, ids = self.done, (entry.session_id,)
+
+        def settle(entry: SessionEntry) -> None:
+            # What was said during the flush has not been flushed.
+            is_quiet = entry.updated_at == claimed.updated_at
+            entry.expiry_finalized = is_quiet and error is None
+            entry.flush_attempts += error is not None
+
+        self._release(settle)
+        done, ids = self.done, (claimed.session_id,)
         if error is None:
             self.done = Round(flushed=done.flushed + ids, failed=done.failed)
         else:
@@ -185,6 +197,15 @@ class _Steps:
 
     def close(self) -> None:
         """Let go of a session whose flush did not come to an end: it is tried again."""
-        entry, self._claimed = self._claimed, None
-        if entry is not None:
-            self._store.release_flush(entry)
+        self._release(lambda _: None)
+
+    def _release(self, settle: Callable[[SessionEntry], None]) -> None:
+        """Give the claim back, with what became of the session; nothing if its key has moved on."""
+        claimed, self._claimed = self._claimed, None
+
+        def change(entry: SessionEntry) -> None:
+            settle(entry)
+            entry.claimed_until = 0.0
+
+        if claimed is not None:
+            self._store.chats.change(claimed.session_key, change, claimed.session_id)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 
-from warmstart.gateway.errors import UnsafeNameError, show_value
+from warmstart.gateway.errors import ConfigError, UnsafeNameError, show_value
 from warmstart.store.chats import MAX_KEY_LENGTH
+from warmstart.store.values import MAX_ID_LENGTH, is_storable
 
 MAX_ID_BYTES = 200
 """Leaves room for a suffix within the 255 bytes a file name may have."""
@@ -53,6 +54,17 @@ def check_session_key(session_key: object) -> str:
     if session_key[0] in "/\\" or _climbs(session_key) or _DRIVE_PATH.match(session_key):
         raise _refuse("session key", session_key, "would leave its folder")
     return session_key
+
+
+def check_scope(scope: str) -> str:
+    """The scope itself, if both databases can keep and index it.
+
+    Raises:
+        ConfigError: it is empty, too long, or not text that can be stored.
+    """
+    if not 0 < len(scope) <= MAX_ID_LENGTH or not is_storable(scope):
+        raise ConfigError("scope", scope, f"1 to {MAX_ID_LENGTH} characters")
+    return scope
 
 
 def _has_controls(name: str) -> bool:

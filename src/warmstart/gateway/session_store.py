@@ -17,18 +17,18 @@ say whether it runs, it is taken to.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
-from warmstart.gateway.callbacks import Guard, check_callback, check_result
+from warmstart.gateway.callbacks import Guard, check_callback, check_result, is_running
 from warmstart.gateway.chats import ChatTable
 from warmstart.gateway.config import GatewayConfig
 from warmstart.gateway.entry import SessionEntry
 from warmstart.gateway.keys import build_key_for
-from warmstart.gateway.names import check_session_id
+from warmstart.gateway.names import check_scope, check_session_id
 from warmstart.gateway.policy import find_expiry, to_utc
 from warmstart.gateway.source import SessionSource
 from warmstart.gateway.transcripts import Transcripts
@@ -42,7 +42,7 @@ def read_clock() -> datetime:
     return datetime.now()  # noqa: DTZ005 - compared and stored in UTC, see ``to_utc``
 
 
-class SessionStore:
+class SessionStore(Transcripts):
     """Finds, starts, resets and switches sessions, and keeps their transcripts."""
 
     def __init__(
@@ -71,25 +71,21 @@ class SessionStore:
         check_callback("has_active_processes_fn", has_active_processes_fn)
         check_callback("on_auto_reset", on_auto_reset)
         check_callback("now", now)
+        check_scope(config.scope)
         self.sessions_dir = Path(sessions_dir)
         self.config = config
         self._has_active_processes_fn = has_active_processes_fn
         self._on_auto_reset = on_auto_reset
-        self._now = now or read_clock
+        self.now = now or read_clock
         self._owns_db = db is None
-        self._db = self._open_database() if db is None else db
-        self._chats = ChatTable(
-            self._db,
+        opened = open_database(self.sessions_dir, config) if db is None else db
+        super().__init__(opened, self.sessions_dir, keeps_files=config.transcripts != "db")
+        self.chats = ChatTable(
+            opened,
             config.scope,
             self.sessions_dir,
-            aware=self._now().tzinfo is not None,
+            aware=self.now().tzinfo is not None,
             mirrors=config.write_sessions_json,
-        )
-        self._transcripts = Transcripts(
-            self._db,
-            self.sessions_dir,
-            self._chats.find_session,
-            keeps_files=config.transcripts != "db",
         )
 
     def __enter__(self) -> Self:
@@ -109,22 +105,19 @@ class SessionStore:
         force_new: bool = False,  # noqa: FBT001, FBT002 - as agents call it
     ) -> SessionEntry:
         """The session a message belongs to: the one it had, or a new one if that is over."""
-        session_key = self._generate_session_key(source)
+        session_key = build_key_for(self.config, source)
         while True:
-            old, row = self._chats.look(session_key)
+            old, row = self.chats.look(session_key)
             reason = self._find_reset_reason(old, source) if old and not force_new else None
             if old is None or reason is not None or force_new:
                 new = self._make_entry(session_key, source, old if reason else None, reason)
                 new.stored = row
-                if self._chats.put(new):
+                if self.chats.put(new):
                     break
             elif self._count_activity(old):
                 return old
         if old is not None:
-            self._db.end_left_session(old.session_id, reason or "session_reset")
-        if old is not None and reason is not None and self._on_auto_reset is not None:
-            with Guard(f"on_auto_reset for {session_key!r}"):
-                check_result("on_auto_reset", self._on_auto_reset(old))
+            self._end(old, reason)
         return new
 
     def update_session(
@@ -146,9 +139,9 @@ class SessionStore:
             entry.total_tokens = entry.input_tokens + entry.output_tokens
             if last_prompt_tokens is not None:
                 entry.last_prompt_tokens = last_prompt_tokens
-            self._note_activity(entry)
+            entry.note_activity(self.now())
 
-        entry = self._chats.change(session_key, add)
+        entry = self.chats.change(session_key, add)
         if entry is not None and (input_tokens or output_tokens):
             self._db.update_token_counts(
                 entry.session_id,
@@ -162,7 +155,7 @@ class SessionStore:
         self, session_key: str, display_name: str | None = None
     ) -> SessionEntry | None:
         """Start over under the same key; None if the key leads nowhere."""
-        return self._lead(session_key, self._make_id(), display_name, "session_reset")
+        return self._lead(session_key, make_session_id(self.now()), display_name, "session_reset")
 
     def switch_session(self, session_key: str, target_session_id: str) -> SessionEntry | None:
         """Lead a key to a session that exists already; None if the key leads nowhere.
@@ -179,34 +172,34 @@ class SessionStore:
         def suspend(entry: SessionEntry) -> None:
             entry.suspended = True
 
-        return self._chats.change(session_key, suspend) is not None
+        return self.chats.change(session_key, suspend) is not None
 
     def save_entry(self, entry: SessionEntry) -> bool:
         """Store what was changed in an entry; what others changed in it meanwhile is kept.
 
         False, and nothing is stored, if its key leads to another session by now.
         """
-        return self._chats.save(entry)
+        return self.chats.save(entry)
 
     def find_entry(self, session_key: str) -> SessionEntry | None:
         """What a key leads to, without counting as activity."""
-        return self._chats.find(session_key)
+        return self.chats.find(session_key)
 
     def lookup_by_session_id(self, session_id: str) -> SessionEntry | None:
         """The entry that leads to a session now."""
-        return self._chats.find_session(session_id)
+        return self.chats.find_session(session_id)
 
     def list_sessions(self, active_minutes: int | None = None) -> list[SessionEntry]:
         """Every session a key leads to now, the latest active first."""
-        entries = list(self._chats.list())
+        entries = list(self.chats.list())
         if active_minutes is not None:
-            cutoff = to_utc(self._now()) - timedelta(minutes=active_minutes)
+            cutoff = to_utc(self.now()) - timedelta(minutes=active_minutes)
             entries = [entry for entry in entries if to_utc(entry.updated_at) >= cutoff]
         return sorted(entries, key=lambda entry: to_utc(entry.updated_at), reverse=True)
 
     def has_any_sessions(self) -> bool:
         """Whether there ever was a session besides the one that is being started now."""
-        keys, stored = len(self._chats), self._db.session_count()
+        keys, stored = len(self.chats), self._db.session_count()
         if (stored, keys) != (1, 1):
             return stored > 1 or keys > 1
         current = self.list_sessions()
@@ -214,14 +207,14 @@ class SessionStore:
 
     def prune_old_entries(self, max_age_days: int) -> int:
         """Forget keys that nobody used for so long; transcripts stay. Says how many."""
-        cutoff = to_utc(self._now()) - timedelta(days=max_age_days)
+        cutoff = to_utc(self.now()) - timedelta(days=max_age_days)
         old = [entry for entry in self.list_sessions() if to_utc(entry.updated_at) < cutoff]
-        idle = [entry for entry in old if not self._is_running(entry.session_key)]
-        return sum(self._chats.delete(entry) for entry in idle)
+        ask = self._has_active_processes_fn
+        return sum(self.chats.delete(one) for one in old if not is_running(ask, one.session_key))
 
     def write_sessions_json(self) -> Path:
         """Write the index to ``sessions.json`` as it is now; the path written."""
-        return self._chats.write_json()
+        return self.chats.write_json()
 
     def is_session_expired(self, entry: SessionEntry) -> bool:
         """Whether a session is past its policy and nothing runs in it."""
@@ -231,65 +224,6 @@ class SessionStore:
         """Whether a session is "open", or why the next message starts a new one."""
         return self._find_reset_reason(entry) or "open"
 
-    def claim_flush(self, entry: SessionEntry, seconds: float) -> bool:
-        """Take the flush of an entry for a while: False if another did, or its row was changed."""
-        now = to_utc(self._now()).timestamp()
-        if entry.expiry_finalized or entry.claimed_until > now:
-            return False
-        entry.claimed_until = now + seconds
-        return self._chats.put(entry)
-
-    def release_flush(self, entry: SessionEntry) -> None:
-        """Give back a claim whose flush did not come to an end."""
-
-        def release(current: SessionEntry) -> None:
-            if current.claimed_until == entry.claimed_until:
-                current.claimed_until = 0.0
-
-        self._chats.change(entry.session_key, release, entry.session_id)
-
-    def mark_flushed(self, entry: SessionEntry, *, failed: bool = False) -> None:
-        """Note that a session was flushed, or that it failed; nothing if its key has moved on."""
-
-        def mark(current: SessionEntry) -> None:
-            # What was said during the flush has not been flushed.
-            is_quiet = current.updated_at == entry.updated_at
-            current.expiry_finalized = is_quiet and not failed
-            current.flush_attempts += failed
-            current.claimed_until = 0.0
-
-        self._chats.change(entry.session_key, mark, entry.session_id)
-
-    def append_to_transcript(
-        self,
-        session_id: str,
-        message: Mapping[str, Any],
-        skip_db: bool = False,  # noqa: FBT001, FBT002 - as agents call it
-    ) -> None:
-        """Keep one message; ``skip_db`` where the agent has put it into the database itself.
-
-        Raises:
-            UnsafeNameError: the id could name a file elsewhere.
-            StoreError: the database could not be written and no file keeps the message.
-        """
-        self._transcripts.append(session_id, message, skip_db=skip_db)
-
-    def rewrite_transcript(self, session_id: str, messages: Sequence[Mapping[str, Any]]) -> None:
-        """Replace everything that was said; if it fails, what was there is still read."""
-        self._transcripts.rewrite(session_id, messages)
-
-    def load_transcript(self, session_id: str) -> list[dict[str, Any]]:
-        """What was said, from the database or the file, whichever holds more."""
-        return self._transcripts.load(session_id)
-
-    def get_transcript_path(self, session_id: str) -> Path:
-        """Where a session's JSONL transcript is."""
-        return self._transcripts.path(session_id)
-
-    def resolve_session_id(self, wanted: str) -> str | None:
-        """The stored session with that id, or the only one with that prefix."""
-        return self._transcripts.resolve_id(wanted)
-
     def _find_reset_reason(
         self, entry: SessionEntry, source: SessionSource | None = None
     ) -> str | None:
@@ -298,20 +232,10 @@ class SessionStore:
             return "suspended"
         asked = source or entry
         policy = self.config.get_reset_policy(platform=asked.platform, session_type=asked.chat_type)
-        reason = find_expiry(policy, entry.updated_at, self._now())
-        return None if reason is None or self._is_running(entry.session_key) else reason
-
-    def _is_running(self, session_key: str) -> bool:
-        """Whether something runs in a session; yes, if the callback that should know fails."""
-        if self._has_active_processes_fn is None:
-            return False
-        what = "has_active_processes_fn"
-        with Guard(f"{what} for {session_key!r}"):
-            return bool(check_result(what, self._has_active_processes_fn(session_key)))
-        return True
-
-    def _generate_session_key(self, source: SessionSource) -> str:
-        return build_key_for(self.config, source)
+        reason = find_expiry(policy, entry.updated_at, self.now())
+        if reason is None or is_running(self._has_active_processes_fn, entry.session_key):
+            return None
+        return reason
 
     def _make_entry(
         self,
@@ -321,10 +245,10 @@ class SessionStore:
         reason: str | None,
     ) -> SessionEntry:
         """A new session, in place of one that expired for a reason or of none."""
-        now = self._now()
+        now = self.now()
         return SessionEntry(
             session_key=session_key,
-            session_id=self._make_id(now),
+            session_id=make_session_id(now),
             created_at=now,
             updated_at=now,
             origin=replace(source),
@@ -333,7 +257,7 @@ class SessionStore:
             chat_type=source.chat_type,
             was_auto_reset=expired is not None,
             auto_reset_reason=reason,
-            reset_had_activity=expired is not None and self._had_activity(expired),
+            reset_had_activity=expired is not None and had_activity(self._db, expired),
         )
 
     def _lead(
@@ -343,19 +267,10 @@ class SessionStore:
         while (old := self.find_entry(session_key)) is not None:
             if old.session_id == session_id:
                 return old
-            now = self._now()
-            new = SessionEntry(
-                session_key=session_key,
-                session_id=session_id,
-                created_at=now,
-                updated_at=now,
-                origin=old.origin,
-                display_name=old.display_name if display_name is None else display_name,
-                platform=old.platform,
-                chat_type=old.chat_type,
-                stored=old.stored,
-            )
-            if self._chats.put(new, reopen=True):
+            new = old.start_over(session_id, self.now())
+            if display_name is not None:
+                new.display_name = display_name
+            if self.chats.put(new, reopen=True):
                 self._db.end_left_session(old.session_id, end_reason)
                 return new
         return None
@@ -363,29 +278,34 @@ class SessionStore:
     def _count_activity(self, entry: SessionEntry) -> bool:
         """Store that a message came; False if the row was changed since it was looked at."""
         if entry.expiry_finalized or entry.flush_attempts:
-            self._note_activity(entry)
-            return self._chats.put(entry)
-        return self._chats.touch(entry, self._now())
+            entry.note_activity(self.now())
+            return self.chats.put(entry)
+        return self.chats.touch(entry, self.now())
 
-    def _note_activity(self, entry: SessionEntry) -> None:
-        """What is said from now on has not been flushed."""
-        entry.updated_at = self._now()
-        entry.expiry_finalized = False
-        entry.flush_attempts = 0
+    def _end(self, entry: SessionEntry, reason: str | None) -> None:
+        """End what a key led to, and report it if it expired for a reason."""
+        self._db.end_left_session(entry.session_id, reason or "session_reset")
+        if reason is not None and self._on_auto_reset is not None:
+            with Guard(f"on_auto_reset for {entry.session_key!r}"):
+                check_result("on_auto_reset", self._on_auto_reset(entry))
 
-    def _had_activity(self, entry: SessionEntry) -> bool:
-        if entry.total_tokens or entry.last_prompt_tokens:
-            return True
-        row = self._db.get_session(entry.session_id)
-        return bool(row and row.get("message_count"))
 
-    def _make_id(self, now: datetime | None = None) -> str:
-        """An id that sorts by time and that no two machines make."""
-        moment = now or self._now()
-        return f"{moment:%Y%m%d_%H%M%S}_{uuid.uuid4().hex[:8]}"
+def open_database(sessions_dir: Path, config: GatewayConfig) -> SessionDB:
+    """The database that the settings name, else the one in the folder."""
+    if config.database:
+        return SessionDB.open(config.database)
+    sessions_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return SessionDB(sessions_dir / DATABASE_NAME)
 
-    def _open_database(self) -> SessionDB:
-        if self.config.database:
-            return SessionDB.open(self.config.database)
-        self.sessions_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return SessionDB(self.sessions_dir / DATABASE_NAME)
+
+def make_session_id(now: datetime) -> str:
+    """An id that sorts by time and that no two machines make."""
+    return f"{now:%Y%m%d_%H%M%S}_{uuid.uuid4().hex[:8]}"
+
+
+def had_activity(db: SessionDB, entry: SessionEntry) -> bool:
+    """Whether anything was said in a session."""
+    if entry.total_tokens or entry.last_prompt_tokens:
+        return True
+    row = db.get_session(entry.session_id)
+    return bool(row and row.get("message_count"))

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,36 +31,42 @@ _COLUMNS = frozenset({
 logger = logging.getLogger(__name__)
 
 
-class Transcripts:
+class Transcripts(ABC):
     """The transcripts of a gateway's sessions."""
 
-    def __init__(
-        self,
-        db: SessionDB,
-        folder: Path,
-        find_entry: Callable[[str], SessionEntry | None],
-        *,
-        keeps_files: bool,
-    ) -> None:
+    def __init__(self, db: SessionDB, folder: Path, *, keeps_files: bool) -> None:
         self._db = db
         self._files = TranscriptFolder(folder)
-        self._find_entry = find_entry
         self._keeps_files = keeps_files
         self._known_rows: set[str] = set()
         self._lock = threading.RLock()
 
-    def resolve_id(self, wanted: str) -> str | None:
+    @abstractmethod
+    def lookup_by_session_id(self, session_id: str) -> SessionEntry | None:
+        """The entry that leads to a session now."""
+
+    def resolve_session_id(self, wanted: str) -> str | None:
         """The stored session with that id, or the only one with that prefix."""
         check_session_id(wanted)
         found = self._db.resolve_session_id(wanted)
         return found or (wanted if self._files.path(wanted).is_file() else None)
 
-    def path(self, session_id: str) -> Path:
+    def get_transcript_path(self, session_id: str) -> Path:
         """Where a session's JSONL transcript is."""
         return self._files.path(session_id)
 
-    def append(self, session_id: str, message: Mapping[str, Any], *, skip_db: bool) -> None:
-        """Keep one message."""
+    def append_to_transcript(
+        self,
+        session_id: str,
+        message: Mapping[str, Any],
+        skip_db: bool = False,  # noqa: FBT001, FBT002 - as agents call it
+    ) -> None:
+        """Keep one message; ``skip_db`` where the agent has put it into the database itself.
+
+        Raises:
+            UnsafeNameError: the id could name a file elsewhere.
+            StoreError: the database could not be written and no file keeps the message.
+        """
         check_session_id(session_id)
         with self._lock:
             if self._keeps_files:
@@ -73,19 +80,19 @@ class Transcripts:
                     raise
                 logger.warning("a message of %s is in its file only: %s", session_id, error)
 
-    def rewrite(self, session_id: str, messages: Sequence[Mapping[str, Any]]) -> None:
-        """Replace everything that was said."""
+    def rewrite_transcript(self, session_id: str, messages: Sequence[Mapping[str, Any]]) -> None:
+        """Replace everything that was said; if it fails, what was there is still read."""
         check_session_id(session_id)
         rows = [_make_row(message) for message in messages]
         with self._lock:
             if rows or self._db.get_session(session_id) is not None:
-                source, fields = _describe_chat(self._find_entry(session_id))
+                source, fields = _describe_chat(self.lookup_by_session_id(session_id))
                 self._db.ensure_session(session_id, source, **fields)
                 self._db.replace_messages(session_id, rows)
             if self._keeps_files:
                 self._files.rewrite(session_id, messages)
 
-    def load(self, session_id: str) -> list[dict[str, Any]]:
+    def load_transcript(self, session_id: str) -> list[dict[str, Any]]:
         """What was said, from the database or the file, whichever holds more."""
         check_session_id(session_id)
         with self._lock:
@@ -107,7 +114,7 @@ class Transcripts:
         if session_id in self._known_rows:
             self._db.append_message(session_id, **row)
             return
-        source, fields = _describe_chat(self._find_entry(session_id))
+        source, fields = _describe_chat(self.lookup_by_session_id(session_id))
         self._db.append_to(session_id, [row], source, **fields)
         if len(self._known_rows) >= MAX_KNOWN_ROWS:
             self._known_rows.clear()

@@ -38,6 +38,7 @@ TOUCH = """UPDATE chats SET updated_at = ?, revision = revision + 1
     WHERE scope = ? AND session_key = ? AND revision = ?"""
 DELETE = "DELETE FROM chats WHERE scope = ? AND session_key = ? AND revision = ?"
 REOPEN = "UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = ?"
+LOCK = "UPDATE sessions SET archived = archived WHERE id = ?"
 END = """UPDATE sessions SET ended_at = ?, end_reason = ? WHERE id = ? AND ended_at IS NULL
     AND NOT EXISTS (SELECT 1 FROM chats WHERE chats.session_id = sessions.id)"""
 
@@ -110,7 +111,14 @@ class Chats(Part):
     def end_left_session(self, session_id: str, end_reason: str) -> None:
         """Mark a session as ended unless some chat still leads to it."""
         values = (time.time(), encode_text(end_reason), session_id)
-        self._backend.write(lambda: self._backend.execute(END, values))
+
+        def work() -> None:
+            # A server decides a statement by what it saw at its start: first wait for whoever is
+            # leading a chat to this very session, then look.
+            self._backend.execute(LOCK, (session_id,))
+            self._backend.execute(END, values)
+
+        self._backend.write(work)
 
     def iterate_chats(self) -> Iterator[tuple[str, Chat]]:
         """Scope and row of every chat there is."""

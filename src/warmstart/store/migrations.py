@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from warmstart.store.backend import Backend, Dialect
 from warmstart.store.errors import StoreVersionError
-from warmstart.store.routes_to_chats import move_routes
 from warmstart.store.sqlite_backend import SQLiteBackend
 
 ADVISORY_LOCK = 0x7761726D
@@ -136,13 +135,23 @@ M005_CHATS = (
         revision {integer} NOT NULL, PRIMARY KEY (scope, session_key))""",
     "CREATE INDEX chats_by_session ON chats (session_id, scope)",
 )
+
+
+def _move_routes(backend: Backend) -> None:
+    from warmstart.store.routes_to_chats import (  # noqa: PLC0415 - needed once in a store's life
+        move_routes,
+    )
+
+    move_routes(backend)
+
+
 MIGRATIONS = (
     Migration(1, "m001_sessions_and_messages", M001_SESSIONS_AND_MESSAGES),
     Migration(2, "m002_routes", M002_ROUTES),
     Migration(3, "m003_words", M003_WORDS_SQLITE, Dialect.SQLITE),
     Migration(3, "m003_words", M003_WORDS_POSTGRESQL, Dialect.POSTGRESQL),
     Migration(4, "m004_templates_and_starts", M004_TEMPLATES_AND_STARTS),
-    Migration(5, "m005_chats", M005_CHATS, move=move_routes),
+    Migration(5, "m005_chats", M005_CHATS, move=_move_routes),
 )
 
 
