@@ -18,7 +18,7 @@ import inspect
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from warmstart.gateway.aio import AsyncSessionStore
 from warmstart.gateway.callbacks import Guard, check_callback, check_result
@@ -173,7 +173,7 @@ class _Steps:
             entry.claimed_until = now + CLAIM_SECONDS
             if self._store.chats.put(entry):  # else another took it, or it goes on
                 self._claimed = entry
-                return entry
+                return replace(entry)  # its holder may change it
         return None
 
     def settle(self, error: Exception | None) -> None:
