@@ -196,6 +196,6 @@ def test_an_older_store_opened_for_reading_is_refused_with_what_to_do(tmp_path: 
     migrate(backend, [step for step in MIGRATIONS if step.version <= 4])
     backend.close()
     with SessionDB(path, read_only=True) as db:
-        with pytest.raises(StoreVersionError, match="schema 4") as caught:
+        with pytest.raises(StoreVersionError, match="older warmstart") as caught:
             SessionStore(tmp_path, GatewayConfig(), db=db)
         assert "warmstart gateway keys" in str(caught.value.hint)

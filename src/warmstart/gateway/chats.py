@@ -24,8 +24,8 @@ from warmstart.gateway.entry import YEARS, SessionEntry, read_state
 from warmstart.gateway.errors import RecordError
 from warmstart.gateway.mirror import read_mirror, write_mirror
 from warmstart.gateway.names import check_session_id, check_session_key
-from warmstart.store import SessionDB, StoreError, StoreVersionError
-from warmstart.store.chats import CHATS_SCHEMA, Chat, decode_state
+from warmstart.store import SessionDB, StoreError
+from warmstart.store.chats import Chat, decode_state
 from warmstart.store.values import encode_json
 
 _UNSET = (None, False, 0)
@@ -38,12 +38,7 @@ class ChatTable:
     def __init__(
         self, db: SessionDB, scope: str, folder: Path, *, aware: bool, mirrors: bool
     ) -> None:
-        if db.read_only and db.schema_version < CHATS_SCHEMA:
-            raise StoreVersionError(
-                f"the store has schema {db.schema_version}, and its chats can be read from schema"
-                f" {CHATS_SCHEMA} on",
-                hint="open it once for writing; `warmstart gateway keys` does",
-            )
+        db.check_chats()
         self._db = db
         self._scope = scope
         self._folder = folder

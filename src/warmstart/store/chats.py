@@ -16,6 +16,8 @@ import orjson
 
 from warmstart.store.backend import Backend, Row
 from warmstart.store.encoding import encode_text
+from warmstart.store.errors import StoreVersionError
+from warmstart.store.migrations import find_version
 from warmstart.store.part import Part, find_one
 from warmstart.store.values import check_id
 
@@ -58,6 +60,20 @@ class Chat(NamedTuple):
 
 class Chats(Part):
     """Session keys and the sessions they lead to."""
+
+    def check_chats(self) -> None:
+        """Refuse a store that was opened for reading and is from before this table.
+
+        Raises:
+            StoreVersionError: it is.
+        """
+        if self._backend.options.read_only and find_version(self._backend) < CHATS_SCHEMA:
+            location = self._backend.location
+            raise StoreVersionError(
+                f"the store {location!r} is of an older warmstart: its chats cannot be read yet",
+                path=location,
+                hint="bring it up to date: warmstart gateway keys",
+            )
 
     def find_chat(self, scope: str, session_key: str) -> Chat | None:
         """The row of a key, or None."""
