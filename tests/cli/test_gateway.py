@@ -183,4 +183,7 @@ def test_a_gateway_of_an_older_warmstart_is_listed(run: Run, home: Path) -> None
     backend.execute(f"{sql} VALUES ('main', ?, 's1', ?, 1)", (KEY(1), entry))
     backend.close()
     assert read(run("keys", "--json"))["keys"] == {KEY(1): "s1"}
-    assert path.with_name("state.db.v4.backup").is_file()
+    backup = path.with_name("state.db.v4.backup")
+    assert not backup.exists()  # listing changes nothing
+    assert read(run("reset", KEY(1), "--json"))["session"]["session_id"] != "s1"
+    assert backup.is_file()

@@ -22,10 +22,7 @@ from warmstart.gateway import (
     SessionStore,
 )
 from warmstart.gateway.chats import read_row, write_row
-from warmstart.store import SessionDB, StoreVersionError
-from warmstart.store.backend import Options
-from warmstart.store.migrations import MIGRATIONS, migrate
-from warmstart.store.sqlite_backend import SQLiteBackend
+from warmstart.store import SessionDB
 
 Open = Callable[..., SessionStore]
 NOON = datetime(2026, 4, 10, 12, 0, tzinfo=UTC)
@@ -188,14 +185,3 @@ def test_a_chat_touched_meanwhile_is_not_forgotten(
     clock.turn(days=91)
     assert here.prune_old_entries(90) == 0
     assert here.find_entry(entry.session_key) is not None
-
-
-def test_an_older_store_opened_for_reading_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    path = tmp_path / "state.db"
-    backend = SQLiteBackend(path, Options())
-    migrate(backend, [step for step in MIGRATIONS if step.version <= 4])
-    backend.close()
-    with SessionDB(path, read_only=True) as db:
-        with pytest.raises(StoreVersionError, match="older warmstart") as caught:
-            SessionStore(tmp_path, GatewayConfig(), db=db)
-        assert "warmstart gateway keys" in str(caught.value.hint)

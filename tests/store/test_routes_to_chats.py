@@ -96,3 +96,18 @@ def test_a_move_that_fails_leaves_the_old_rows(old: Backend, address: str) -> No
     with SessionDB.open(address, read_only=True) as db:
         assert db.schema_version == 4
         assert len(db._backend.query("SELECT * FROM routes")) == 1
+
+
+def test_an_old_store_opened_for_reading_is_read_as_it_is(old: Backend, address: str) -> None:
+    add(old, "k1", ENTRY)
+    add(old, "k2", ENTRY, "s2")
+    old.close()
+    with SessionDB.open(address, read_only=True) as reader:
+        found = list(reader.iterate_chats())
+        assert reader.schema_version == 4
+        assert reader.count_chats("main") == 2
+        asked = [reader.find_chat("main", "k1"), reader.find_session_chat("main", "s2")]
+        assert asked == [chat for _, chat in found]
+        assert reader.find_chat("main", "k3") is reader.find_session_chat("main", "s3") is None
+    with SessionDB.open(address) as db:
+        assert list(db.iterate_chats()) == found

@@ -2,8 +2,7 @@
 
 JSON is one object with ``schema_version`` and ``keys``, ``sessions`` or ``session``; entries are as
 they are stored, times in UTC, with ``state`` beside them. ``watch --json`` prints one such object
-for each look that found something. Listing opens the database read-only and creates nothing
-(but brings a store of an older warmstart up to date first).
+for each look that found something. Listing opens the database read-only and creates nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +34,6 @@ from warmstart.gateway.expiry import CLAIM_SECONDS, Round
 from warmstart.gateway.policy import to_utc
 from warmstart.gateway.session_store import DATABASE_NAME
 from warmstart.store import SessionDB
-from warmstart.store.chats import CHATS_SCHEMA
 
 SCHEMA_VERSION = 1
 
@@ -71,18 +69,8 @@ class Place:
         if "://" not in address and not Path(address).expanduser().is_file():
             hint = "name its folder with --dir, or its database with --db"
             raise NotFoundError(f"no gateway at {address!r}", wanted=address, hint=hint)
-        with _open_database(address, read_only=read_only) as db:
+        with SessionDB.open(address, read_only=read_only) as db:
             yield SessionStore(config.sessions_dir, config, db=db)
-
-
-def _open_database(address: str, *, read_only: bool) -> SessionDB:
-    """The gateway's database; one of an older warmstart is brought up to date first."""
-    db = SessionDB.open(address, read_only=read_only)
-    if not read_only or db.schema_version >= CHATS_SCHEMA:
-        return db
-    db.close()
-    SessionDB.open(address).close()
-    return SessionDB.open(address, read_only=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

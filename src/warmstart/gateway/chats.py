@@ -38,7 +38,6 @@ class ChatTable:
     def __init__(
         self, db: SessionDB, scope: str, folder: Path, *, aware: bool, mirrors: bool
     ) -> None:
-        db.check_chats()
         self._db = db
         self._scope = scope
         self._folder = folder

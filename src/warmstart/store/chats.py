@@ -2,7 +2,8 @@
 
 Every change counts the row's ``revision`` up and names the revision it was decided on: it happens
 only if the row still has that one. Of several processes that change a row at once exactly one
-succeeds, and the others read it again. What ``state`` means is the gateway's business.
+succeeds, and the others read it again. What ``state`` means is the gateway's business. The store of
+an older warmstart that was opened for reading alone is read as it is.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import orjson
 
 from warmstart.store.backend import Backend, Row
 from warmstart.store.encoding import encode_text
-from warmstart.store.errors import StoreVersionError
 from warmstart.store.migrations import find_version
 from warmstart.store.part import Part, find_one
 from warmstart.store.values import check_id
@@ -61,32 +61,27 @@ class Chat(NamedTuple):
 class Chats(Part):
     """Session keys and the sessions they lead to."""
 
-    def check_chats(self) -> None:
-        """Refuse a store that was opened for reading and is from before this table.
-
-        Raises:
-            StoreVersionError: it is.
-        """
-        if self._backend.options.read_only and find_version(self._backend) < CHATS_SCHEMA:
-            location = self._backend.location
-            raise StoreVersionError(
-                f"the store {location!r} is of an older warmstart: its chats cannot be read yet",
-                path=location,
-                hint="bring it up to date: warmstart gateway keys",
-            )
-
     def find_chat(self, scope: str, session_key: str) -> Chat | None:
         """The row of a key, or None."""
+        if self._is_older:
+            rows = (chat for chat in self.list_chats(scope) if chat.session_key == session_key)
+            return next(rows, None)
         row = find_one(self._backend, FIND, scope, session_key)
         return None if row is None else _read(row)
 
     def find_session_chat(self, scope: str, session_id: str) -> Chat | None:
         """The row that leads to a session, the latest active one if there are several, or None."""
+        if self._is_older:
+            rows = [chat for chat in self.list_chats(scope) if chat.session_id == session_id]
+            return max(rows, key=lambda chat: chat.updated_at, default=None)
         row = find_one(self._backend, FIND_SESSION, session_id, scope)
         return None if row is None else _read(row)
 
     def list_chats(self, scope: str) -> Iterator[Chat]:
         """Every row of a scope in the order of the keys, a page at a time."""
+        if self._is_older:
+            yield from (chat for one, chat in self.iterate_chats() if one == scope)
+            return
         after = ""
         while rows := self._backend.query(LIST, (scope, after, PAGE)):
             yield from map(_read, rows)
@@ -94,6 +89,8 @@ class Chats(Part):
 
     def count_chats(self, scope: str) -> int:
         """How many keys the scope has."""
+        if self._is_older:
+            return sum(1 for _ in self.list_chats(scope))
         rows = self._backend.query("SELECT count(*) AS n FROM chats WHERE scope = ?", (scope,))
         return int(rows[0]["n"])
 
@@ -138,9 +135,19 @@ class Chats(Part):
 
     def iterate_chats(self) -> Iterator[tuple[str, Chat]]:
         """Scope and row of every chat there is."""
+        if self._is_older:
+            from warmstart.store.routes_to_chats import read_routes  # noqa: PLC0415 - seldom
+
+            yield from read_routes(self._backend)
+            return
         for row in self._backend.query("SELECT DISTINCT scope FROM chats ORDER BY scope"):
             for chat in self.list_chats(row["scope"]):
                 yield row["scope"], chat
+
+    @property
+    def _is_older(self) -> bool:
+        """Whether this store was opened for reading alone and has no such table yet."""
+        return self._backend.options.read_only and find_version(self._backend) < CHATS_SCHEMA
 
     def take_chats(self, chats: Iterable[tuple[str, Chat]]) -> None:
         """Add many rows, as they are in another store, in one transaction."""

@@ -8,7 +8,7 @@ session, as it did before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -21,10 +21,16 @@ CLAIM_SUFFIX = "/flush"
 
 def move_routes(backend: Backend) -> None:
     """Move every chat to its new table and drop the old one."""
+    for scope, chat in read_routes(backend):
+        backend.execute(ADD, (*chat, scope))
+    backend.execute("DROP TABLE routes")
+
+
+def read_routes(backend: Backend) -> Iterator[tuple[str, Chat]]:
+    """Scope and row of every chat of an old store, in the order of scopes and keys."""
     for row in backend.query("SELECT * FROM routes ORDER BY scope, session_key"):
         if not row["scope"].endswith(CLAIM_SUFFIX):
-            backend.execute(ADD, (*_convert(row), row["scope"]))
-    backend.execute("DROP TABLE routes")
+            yield row["scope"], _convert(row)
 
 
 def _convert(row: Row) -> Chat:
