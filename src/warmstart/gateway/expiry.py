@@ -65,15 +65,16 @@ class ExpiryWatcher:
     def check(self) -> Round:
         """Look at all sessions once and flush those that are over."""
         steps = _Steps(self.store)
-        try:
-            while (entry := steps.take()) is not None:
+        while (entry := steps.take()) is not None:
+            try:
                 with Guard(f"the flush of session {entry.session_id!r}") as guard:
-                    result = self.flush(entry)
+                    result = self.flush(replace(entry))
                 if guard.error is None:
                     check_result("flush", result, hint=HINT)
-                steps.settle(guard.error)
-        finally:
-            steps.close()
+            except BaseException:
+                steps.release(entry)
+                raise
+            steps.settle(entry, guard.error)
         return steps.done
 
     def run(self) -> None:
@@ -107,15 +108,16 @@ class AsyncExpiryWatcher:
     async def check(self) -> Round:
         """Look at all sessions once and flush those that are over."""
         steps = _Steps(self.store.store)
-        try:
-            while (entry := await asyncio.to_thread(steps.take)) is not None:
+        while (entry := await asyncio.to_thread(steps.take)) is not None:
+            try:
                 with Guard(f"the flush of session {entry.session_id!r}") as guard:
-                    result = await _finish(self.flush(entry))
+                    result = await _finish(self.flush(replace(entry)))
                 if guard.error is None:
                     check_result("flush", result)
-                await asyncio.to_thread(steps.settle, guard.error)
-        finally:
-            await asyncio.to_thread(steps.close)
+            except BaseException:
+                await asyncio.to_thread(steps.release, entry)
+                raise
+            await asyncio.to_thread(steps.settle, entry, guard.error)
         return steps.done
 
     async def run(self) -> None:
@@ -159,7 +161,6 @@ class _Steps:
     def __init__(self, store: SessionStore) -> None:
         self._store = store
         self._expired: Iterator[SessionEntry] | None = None
-        self._claimed: SessionEntry | None = None
         self.done = Round()
 
     def take(self) -> SessionEntry | None:
@@ -172,40 +173,30 @@ class _Steps:
                 continue
             entry.claimed_until = now + CLAIM_SECONDS
             if self._store.chats.put(entry):  # else another took it, or it goes on
-                self._claimed = entry
-                return replace(entry)  # its holder may change it
+                return entry
         return None
 
-    def settle(self, error: Exception | None) -> None:
-        """Keep what became of the session taken last: flushed, or failed with an error."""
-        claimed = self._claimed
-        if claimed is None:
-            return
+    def settle(self, claimed: SessionEntry, error: Exception | None) -> None:
+        """Keep what became of a session: flushed, or failed with an error."""
 
         def settle(entry: SessionEntry) -> None:
             # What was said during the flush has not been flushed.
             is_quiet = entry.updated_at == claimed.updated_at
             entry.expiry_finalized = is_quiet and error is None
             entry.flush_attempts += error is not None
-
-        self._release(settle)
-        done, ids = self.done, (claimed.session_id,)
-        if error is None:
-            self.done = Round(flushed=done.flushed + ids, failed=done.failed)
-        else:
-            self.done = Round(flushed=done.flushed, failed=done.failed + ids)
-
-    def close(self) -> None:
-        """Let go of a session whose flush did not come to an end: it is tried again."""
-        self._release(lambda _: None)
-
-    def _release(self, settle: Callable[[SessionEntry], None]) -> None:
-        """Give the claim back, with what became of the session; nothing if its key has moved on."""
-        claimed, self._claimed = self._claimed, None
-
-        def change(entry: SessionEntry) -> None:
-            settle(entry)
             entry.claimed_until = 0.0
 
-        if claimed is not None:
-            self._store.chats.change(claimed.session_key, change, claimed.session_id)
+        self._store.chats.change(claimed.session_key, settle, claimed.session_id)
+        ids = (claimed.session_id,)
+        if error is None:
+            self.done = replace(self.done, flushed=self.done.flushed + ids)
+        else:
+            self.done = replace(self.done, failed=self.done.failed + ids)
+
+    def release(self, claimed: SessionEntry) -> None:
+        """Let go of a session whose flush did not come to an end: it is tried again."""
+
+        def release(entry: SessionEntry) -> None:
+            entry.claimed_until = 0.0
+
+        self._store.chats.change(claimed.session_key, release, claimed.session_id)
