@@ -1,10 +1,12 @@
 """How often results of tools are flagged as orders, by source, and how many planted ones are seen.
 
-    python bench/injection.py LABELLED.jsonl[.gz] [--runs RUNS.jsonl[.gz]] [--json] [--check]
+    python bench/injection.py [LABELLED.jsonl[.gz]] [--runs RUNS.jsonl[.gz]] [--json] [--check]
 
-LABELLED has one tool call per line with ``source`` and ``result_text``. RUNS has one run of an
-injection benchmark per line with ``messages`` and the texts planted in it under ``injections``; a
-result is hostile when it holds the beginning of one of them.
+LABELLED has one tool call per line with ``source``, ``arguments`` and ``result_text``. RUNS has one
+run of an injection benchmark per line with ``messages`` and the texts planted in it under
+``injections``; a result is hostile when it holds the beginning of one of them. Without files only
+the time is measured: CPU of a megabyte of hostile text (every opening word of every rule repeated,
+and shapes made to be slow) against a megabyte of ordinary output, in the same run.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import argparse
 import gzip
 import json
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,12 +24,33 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from warmstart.redact.commands import COMMANDS
 from warmstart.redact.injection import find_instructions
+from warmstart.redact.orders import ORDERS
 
 CODING = ("claude_code", "codex", "copilot", "gemini", "mini_swe_agent", "openhands", "intercode")
 MAX_FALSE_ALARMS = 0.01
 MIN_SEEN = 0.75
 BEGINNING = 60
+SIZE = 1_000_000
+MAX_RATIO = 3.0
+ROUNDS = 3
+ORDINARY = (
+    "    def read_rows(self, path: Path) -> list[Row]:\n"
+    "        with path.open() as file:\n"
+    "            return [Row.parse(line) for line in file if line.strip()]\n"
+    "src/app/models/order_line.py:214: error: Argument 1 has incompatible type [arg-type]\n"
+    "2026-03-04T10:22:51Z INFO worker-3 handled GET /v1/orders/8821?page=2 in 41 ms (200)\n"
+    "The tests do not touch the network; run them with `make test` before you push.\n"
+    "$ git status --short && npm test && pip install -e .\n"
+)
+SHAPES = (
+    "curl a ", "curl -", "curl a | b | c | ", "wget a; sh b; ", "; sh ab", "\nsh ab -c curl ",
+    "git push a b c ", "git push -", "rm -r -f ", "> /etc/", "echo >> ~/", "pip install -a -b ",
+    "send api key to ", "![a](https://a?b=", "do not a b c d e f ", "you are now a b c d e f ",
+    "ignore all the your my these ", "<system> ", "<|", "\x1b[", "\u200b", "A", "A+/", "\\\n", " ",
+    "export pip_index_url = ", "before each a b c d ", "note for all ", "$(curl ", "iex (", "`",
+)  # fmt: skip
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -35,12 +59,24 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, file)
 
 
+def list_strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else ():
+        yield from list_strings(inner)
+    if isinstance(value, list):
+        yield " ".join(inner for inner in value if isinstance(inner, str))
+        for inner in value:
+            yield from list_strings(inner)
+
+
 def flag_by_source(path: Path) -> dict[str, tuple[int, int]]:
     total: Counter[str] = Counter()
     flagged: Counter[str] = Counter()
     for row in read_lines(path):
         total[row["source"]] += 1
-        flagged[row["source"]] += bool(find_instructions(row["result_text"] or ""))
+        texts = [row["result_text"] or "", *list_strings(row.get("arguments"))]
+        flagged[row["source"]] += any(map(find_instructions, texts))
     return {source: (flagged[source], total[source]) for source in sorted(total)}
 
 
@@ -67,6 +103,26 @@ def flag_planted(path: Path) -> dict[str, tuple[int, int]]:
     return {kind: (flagged[kind], total[kind]) for kind in sorted(total)}
 
 
+def measure(text: str) -> float:
+    """CPU seconds to scan a text, best of some rounds."""
+    best = float("inf")
+    for _ in range(ROUNDS):
+        begin = time.process_time()
+        find_instructions(text)
+        best = min(best, time.process_time() - begin)
+    return best
+
+
+def find_slowest() -> tuple[float, str, float]:
+    """The largest ratio of hostile to ordinary text, its shape, and ordinary MB a second."""
+    ordinary = measure(ORDINARY * (SIZE // len(ORDINARY)))
+    openings = {opening for one in (*ORDERS, *COMMANDS) for opening in one.openings}
+    every = " ".join(sorted(openings)) + "\n"
+    pieces = sorted({*SHAPES, *openings, every})
+    slowest = max((measure(piece * (SIZE // len(piece))), piece) for piece in pieces)
+    return slowest[0] / ordinary, slowest[1], SIZE / 1e6 / ordinary
+
+
 def share(counts: dict[str, tuple[int, int]], keys: list[str]) -> float:
     total = sum(counts[key][1] for key in keys)
     return sum(counts[key][0] for key in keys) / total if total else 0.0
@@ -74,16 +130,24 @@ def share(counts: dict[str, tuple[int, int]], keys: list[str]) -> float:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("path", type=Path)
+    parser.add_argument("path", type=Path, nargs="?")
     parser.add_argument("--runs", type=Path)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--check", action="store_true", help="exit 1 where a bar is missed")
     options = parser.parse_args()
-    sources = flag_by_source(options.path)
-    alarms = share(sources, [source for source in sources if source in CODING])
-    met = {f"coding results flagged at most {MAX_FALSE_ALARMS:.0%}": alarms <= MAX_FALSE_ALARMS}
+    ratio, shape, speed = find_slowest()
+    figures: dict[str, Any] = {
+        "slowest_ratio": round(ratio, 2), "slowest_shape": shape, "mb_per_second": round(speed, 1),
+    }  # fmt: skip
+    met = {f"hostile text takes at most {MAX_RATIO:.0f} times ordinary text": ratio <= MAX_RATIO}
+    sources: dict[str, tuple[int, int]] = {}
     planted: dict[str, tuple[int, int]] = {}
-    figures: dict[str, Any] = {"coding_flagged": round(alarms, 4), "sources": sources}
+    if options.path is not None:
+        sources = flag_by_source(options.path)
+        alarms = share(sources, [source for source in sources if source in CODING])
+        figures |= {"coding_flagged": round(alarms, 4), "sources": sources}
+        bar = f"coding calls and results flagged at most {MAX_FALSE_ALARMS:.0%}"
+        met[bar] = alarms <= MAX_FALSE_ALARMS
     if options.runs is not None:
         planted = flag_planted(options.runs)
         seen = share(planted, [kind for kind in planted if kind != "clean"])
@@ -97,6 +161,7 @@ def main() -> int:
         table.add_row(name, f"{hit:,}", f"{total:,}", f"{hit / total:.1%}")
     console = Console(width=100)
     console.print(table)
+    console.print(f"{speed:.1f} MB/s; slowest shape {shape[:20]!r}: {ratio:.2f} x ordinary text")
     for name, good in met.items():
         console.print(f"{'ok  ' if good else 'MISS'} {name}")
     return int(options.check and not all(met.values()))

@@ -1,8 +1,9 @@
-"""Text that tries to give orders, characters nobody sees, and fences around data.
+"""Text that tries to give orders, risky commands, characters nobody sees, and fences around data.
 
 Results of tools are data. What is found here does not prove an attack; it is a reason to let a
 person look before the text reaches an agent. A fence makes the border of data visible and cannot be
-closed from inside.
+closed from inside. The time to scan a text grows with its length alone: hostile text of a megabyte
+takes at most three times as long as ordinary text (``bench/injection.py``).
 """
 
 from __future__ import annotations
@@ -12,11 +13,21 @@ import binascii
 import hashlib
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from warmstart.redact.orders import ORDERS
+from warmstart.redact.commands import COMMANDS, find_download_run
+from warmstart.redact.orders import ORDERS, Order
 from warmstart.redact.views import HIDDEN_CHARACTERS
 
-__all__ = ["fence", "find_instructions", "strip_hidden"]
+__all__ = ["Finding", "fence", "find_instructions", "find_orders", "strip_hidden"]
+
+MAX_EVIDENCE_CHARS = 120
+MAX_AHEAD_CHARS = 32
+"""What of a match may stand after an opening that it does not begin with."""
+FREE_OPENINGS = 1000
+CHARS_PER_OPENING = 200
+"""A text may have so many places that begin like an order: 1,000 and one in 200 characters. Results
+of real agents have one in 900; a text with more is reported as ``crowded`` instead of read on."""
 
 _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]{0,32}[ -/]{0,8}[@-~]?|\][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)?|.)"
@@ -24,6 +35,7 @@ _ESCAPES = re.compile(
 _HIDDEN = re.compile(f"[{HIDDEN_CHARACTERS}]")
 _LONG = re.compile("[A-Za-z0-9+/]{40}")
 _SPACES = re.compile(r"\s+")
+_CONTINUED = re.compile(r"\\\n[ \t]{0,40}")
 _TAGS = re.compile("[\U000e0020-\U000e007e]{4,}")
 _BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/]{40,4000}={0,2}(?![A-Za-z0-9+/=_-])")
@@ -40,26 +52,69 @@ def strip_hidden(text: str) -> str:
     return _HIDDEN.sub("", _ESCAPES.sub("", text))
 
 
+class Finding(NamedTuple):
+    """One thing in a text that a person should see."""
+
+    kind: str
+    evidence: str
+    """The words it was found by, on one line and cut short; lower case."""
+
+
 def find_instructions(text: str) -> tuple[str, ...]:
-    """Names of what looks like an order to an agent, sorted; empty for ordinary text."""
-    found = set(_find_hidden(text))
-    found.update(_find_phrases(strip_hidden(text)))
+    """Kinds of what looks like an order to an agent, sorted; empty for ordinary text."""
+    return tuple(finding.kind for finding in find_orders(text))
+
+
+def find_orders(text: str) -> tuple[Finding, ...]:
+    """The same with the words: one finding of each kind, sorted by kind."""
+    found = dict.fromkeys(_find_hidden(text), "")
+    visible = strip_hidden(text).lower()
+    found |= dict(_find_phrases(visible))
     for match in _BASE64.finditer(text) if _LONG.search(text) else ():
-        inner = _decode(match.group())
-        if inner and any(_find_phrases(inner)):
-            found.add("encoded_prompt")
-    return tuple(sorted(found))
+        inner = _decode(match.group()).lower()
+        if inner and any(True for _ in _find_phrases(inner)):
+            found["encoded_prompt"] = match.group()
+            break
+    return tuple(Finding(kind, _shorten(words)) for kind, words in sorted(found.items()))
 
 
-def _find_phrases(text: str) -> Iterator[str]:
-    lowered = text.lower()
-    flat = ""
-    for name, words, pattern in ORDERS:
-        if not any(word in lowered for word in words):
-            continue
-        flat = flat or _SPACES.sub(" ", lowered)
-        if pattern.search(flat) or pattern.search(lowered):
-            yield name
+def _shorten(words: str) -> str:
+    line = " ".join(words.split())
+    return line if len(line) <= MAX_EVIDENCE_CHARS else f"{line[: MAX_EVIDENCE_CHARS - 1]}…"
+
+
+def _find_phrases(lowered: str) -> Iterator[tuple[str, str]]:
+    """What is found, kind by kind; a text with too many openings to read them all is a finding."""
+    flat = _SPACES.sub(" ", lowered)
+    # A line that ends in a backslash goes on in the next one.
+    joined = _CONTINUED.sub(" ", lowered) if "\\\n" in lowered else lowered
+    left = FREE_OPENINGS + len(lowered) // CHARS_PER_OPENING
+    for one in (*ORDERS, *COMMANDS):
+        text = joined if one.lines else flat
+        for match in _try_openings(one, text, left):
+            left -= 1
+            if match is not None:
+                yield one.name, match.group()
+                break
+        if left <= 0:
+            yield "crowded", one.name
+            return
+    run = find_download_run(joined)
+    if run:
+        yield "fetch_and_run", run
+
+
+def _try_openings(one: Order, text: str, most: int) -> Iterator[re.Match[str] | None]:
+    """The match at each opening, or None; at most that many openings."""
+    for opening in one.openings:
+        at = text.find(opening)
+        while at >= 0 and most > 0:
+            most -= 1
+            if one.back:
+                yield one.pattern.search(text, max(0, at - one.back), at + MAX_AHEAD_CHARS)
+            else:
+                yield one.pattern.match(text, at)
+            at = text.find(opening, at + 1)
 
 
 def _find_hidden(text: str) -> Iterator[str]:
