@@ -95,12 +95,11 @@ def _print(made: Bootstrapped, request: Bootstrap) -> None:
 
 
 def _list_next(made: Bootstrapped, request: Bootstrap) -> list[str]:
-    name = made.template.name
-    commands = [f"warmstart template show {name}", f"warmstart template approve {name}"]
+    name, commands = made.template.name, made.saved.next_steps
     if made.left:
         commands.append(
             f"warmstart experiment new {name}-test --tasks {request.tasks_file.name} --split all"
-            f" --arms cold,warm:{name},token-matched …"
+            f" --arms cold,warm:{made.saved.spec},token-matched …"
         )
     commands.append(f"warmstart experiment plan --pilot {made.experiment}")
     return commands

@@ -152,7 +152,7 @@ def _polish(workspace: Workspace, mined: Mined, options: Options) -> Mined:
 def _save(workspace: Workspace, mined: Mined, options: Options) -> dict[str, Any]:
     report = _report(mined)
     if options.dry_run:
-        return {**report, "saved": None}
+        return {**report, "saved": None, "next": []}
     with open_library(workspace) as library:
         saved = library.save(mined.template, state=TemplateState.DRAFT, note="mined")
     return {
@@ -164,6 +164,7 @@ def _save(workspace: Workspace, mined: Mined, options: Options) -> dict[str, Any
             "state": str(saved.state),
             "is_new": saved.is_new,
         },
+        "next": saved.next_steps,
     }
 
 
@@ -187,9 +188,7 @@ def _report(mined: Mined) -> dict[str, Any]:
         "bytes": len(canonical_json(template)),
         "redactions": dict(provenance.redactions),
         "flags": list(provenance.flags),
-        "next": [f"warmstart template show {template.name}",
-                 f"warmstart template approve {template.name}"],
-    }  # fmt: skip
+    }
 
 
 def _print_report(report: dict[str, Any]) -> None:

@@ -30,6 +30,7 @@ from warmstart.experiment.plan import (
     Design,
     Direction,
     Metric,
+    Plan,
     Rule,
     Runner,
     RunnerKind,
@@ -48,6 +49,7 @@ from warmstart.workspace.experiments import (
     Standing,
     create_experiment,
     list_experiments,
+    load_experiment,
     read_standing,
     with_control,
 )
@@ -81,8 +83,10 @@ def create(wanted: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
         runner=read_runner(wanted),
         tasks_file=wanted["tasks_file"],
         split=wanted["split"],
+        unreviewed=wanted["unreviewed"],
     )
     made = create_experiment(Workspace.open(), request)
+    _say_unreviewed(made.plan)
     if as_json:
         print_json({"schema_version": SCHEMA_VERSION, **_describe(made)})
         return
@@ -101,6 +105,11 @@ def create(wanted: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
             quiet=quiet,
         )
     note(f"review it, then: warmstart experiment run {plan.name}", quiet=quiet)
+
+
+def _say_unreviewed(plan: Plan) -> None:
+    for spec in plan.unreviewed:
+        note(f"unreviewed: {spec} was a draft that nobody had reviewed when this was planned")
 
 
 def _read_design(wanted: dict[str, Any]) -> Design:
@@ -179,8 +188,9 @@ def parse_pair(text: str | None, option: str) -> tuple[float, float] | None:
 
 def run(name: str, *, jobs: int, limit: int | None, as_json: bool, quiet: bool) -> None:
     """Run what is left, with a bar on a terminal."""
+    workspace = Workspace.open()
+    _say_unreviewed(load_experiment(workspace, name).plan)
     with show_progress(quiet=quiet) as report:
-        workspace = Workspace.open()
         done = run_experiment(workspace, name, RunOptions(jobs=jobs, limit=limit, report=report))
     record_verdicts(workspace, read_report(workspace, name))
     if done.deviation is not None:

@@ -31,6 +31,7 @@ _PLAN = (
     click.option("--seed", type=int, default=1, show_default=True, metavar="N",
                   help="Order of trials and sampling."),
     click.option("--preamble", metavar="TEXT", help="System text that all arms share."),
+    click.option("--unreviewed", is_flag=True, help="Also try drafts nobody has approved."),
 )  # fmt: skip
 _RUNNER = (
     click.option("--endpoint", "url", metavar="URL", help="Address of the model."),

@@ -29,6 +29,7 @@ def ablate(wanted: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
         examples=_numbers(wanted.pop("examples"), "--examples"),
         parts=_words(wanted.pop("without")),
         with_cold=wanted.pop("cold"),
+        unreviewed=wanted["unreviewed"],
     )
     arms = plan_ablation(Workspace.open(), request)
     _create(wanted, arms, as_json=as_json, quiet=quiet)
@@ -46,6 +47,7 @@ def compact(wanted: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
         session=session,
         strategies=_words(wanted.pop("strategies")),
         with_cold=wanted.pop("cold"),
+        unreviewed=wanted["unreviewed"],
     )
     runner = read_runner({**wanted, **FIXED})
     arms = plan_compaction(Workspace.open(), request, runner)

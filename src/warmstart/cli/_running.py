@@ -1,7 +1,8 @@
 """What ``warmstart run`` does and prints.
 
 JSON of ``--dry-run`` is one object: ``schema_version``, ``command``, ``environ`` (what is added),
-``files`` that would be written (``path``, ``bytes``), ``arm``, ``template`` and ``reason``.
+``files`` that would be written (``path``, ``bytes``), ``arm``, ``template``,
+``unreviewed`` (a draft nobody approved) and ``reason``.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ def run_agent(
     except NotFoundError as error:
         note(f"error: {error.message}")
         return EXIT_NO_COMMAND
+    if plan.unreviewed:
+        note(f"warmstart: unreviewed: {plan.unreviewed}")
     if wish.dry_run:
         _show(plan, as_json=as_json)
         if not as_json and plan.sentence:
@@ -60,6 +63,7 @@ def _show(plan: Plan, *, as_json: bool) -> None:
             "files": [{"path": str(seed.path), "bytes": len(seed.data)} for seed in seeds],
             "arm": plan.arm,
             "template": plan.template,
+            "unreviewed": bool(plan.unreviewed),
             "reason": plan.sentence,
         })  # fmt: skip
         return

@@ -177,6 +177,7 @@ def _report_json(report: ImportReport) -> dict[str, Any]:
         "signature": {"state": report.signature.state, "signer": report.signature.signer},
         "compared_with": report.compared_with,
         "changes": [change_json(change) for change in report.changes],
+        "next": report.saved.next_steps,
     }
 
 
@@ -194,8 +195,8 @@ def _print_report(report: ImportReport) -> None:
     if report.compared_with is not None and report.changes:
         note(f"  against version {report.compared_with}:")
         print_changes(open_console(), report.changes)
-    if saved.state == "quarantined":
-        note(f"  review it: warmstart template show {saved.name}@{saved.version}")
+    for command in saved.next_steps:
+        note(f"  next: {command}")
 
 
 def _counts(counts: Any) -> str:

@@ -10,12 +10,19 @@ from rich.text import Text
 from warmstart.cli._output import note, open_console, print_json
 from warmstart.cli._template_list import row_json, say_success
 from warmstart.cli._text import clean, count, iso_time, local_time, one_line
+from warmstart.library.gate import say_unreviewed
 from warmstart.library.guard import find_flags
+from warmstart.model.template import TemplateState
 from warmstart.template import template_to_dict
 from warmstart.template.diff import Change, ChangeKind, diff_templates
 from warmstart.template.page import Section, write_page
 from warmstart.workspace import Workspace
-from warmstart.workspace.templates import find_spec, open_library, try_template
+from warmstart.workspace.templates import (
+    find_spec,
+    find_to_test,
+    open_library,
+    try_template,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,6 +42,7 @@ class Trial:
     message: str
     budget: int
     form: str
+    unreviewed: bool = False
 
 
 def print_page(store: str | None, spec: str, *, full: bool, as_json: bool) -> None:
@@ -105,7 +113,9 @@ def stored_json(library: Library, stored: Stored) -> dict[str, Any]:
 def print_trial(store: str | None, trial: Trial, *, as_json: bool) -> None:
     """Exactly what would be sent."""
     with open_library(Workspace.open(), store, read_only=True) as library:
-        stored = find_spec(library, trial.spec)
+        stored = find_to_test(library, trial.spec, unreviewed=trial.unreviewed)
+    if stored.state is not TemplateState.APPROVED:
+        note(f"unreviewed: {say_unreviewed(stored)}")
     shown = try_template(stored, trial.message, budget=trial.budget, form=trial.form)
     if as_json:
         print_json({"schema_version": SCHEMA_VERSION, **shown})

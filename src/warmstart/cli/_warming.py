@@ -1,8 +1,8 @@
 """How ``warmstart warm`` prints: content on stdout, the reason on stderr.
 
 JSON is one object: ``schema_version``, ``template`` with its ``version`` and ``template_id``,
-``arm``, ``reason``, ``task_type``, ``form``, ``tokens``, ``parts``, ``left_out``, ``ranking``,
-``start`` (the row in the store, if it was written down) and ``content`` in the form asked for.
+``unreviewed`` (a draft nobody approved), ``arm``, ``reason``, ``task_type``, ``form``, ``tokens``,
+``parts``, ``left_out``, ``ranking``, ``start`` (the row in the store, if it was written down) and ``content`` in the form asked for.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ class Wish(NamedTuple):
 
     message: str
     template: str
+    unreviewed: bool
     form: str
     agent: str
     agent_version: str
@@ -66,6 +67,8 @@ def print_warmup(wish: Wish) -> None:
     workspace = Workspace.open()
     session_id = wish.session_id or str(uuid.uuid4())
     prepared = _prepare(workspace, wish, session_id)
+    if prepared.unreviewed:
+        note(f"unreviewed: {prepared.unreviewed}")
     rendered = prepared.render(wish.form, _target(wish, session_id))
     if wish.as_json:
         print_json(_to_json(prepared, rendered, wish.form))
@@ -84,6 +87,7 @@ def _prepare(workspace: Workspace, wish: Wish, session_id: str) -> Prepared:
         model=wish.model,
         tools=wish.tools or None,
         template=wish.template,
+        unreviewed=wish.unreviewed,
         cwd=_folder(wish),
         seed=wish.seed,
         form=wish.form,
@@ -165,6 +169,7 @@ def _to_json(prepared: Prepared, rendered: Rendered, form: str) -> dict[str, Any
         "schema_version": SCHEMA_VERSION,
         "template": choice.template,
         "version": prepared.version,
+        "unreviewed": bool(prepared.unreviewed),
         "template_id": warmup.template_id or None,
         "arm": str(choice.arm),
         "reason": choice.reason,

@@ -13,6 +13,8 @@ FORMS = ("text", "markdown", "openai", "responses", "anthropic", "gemini", "herm
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option("--template", default="auto", show_default=True, metavar="NAME",
               help="A template, NAME@VERSION, or auto: the one that fits.")  # fmt: skip
+@click.option("--unreviewed", is_flag=True,
+              help="Also use a draft nobody has approved; stderr says so.")  # fmt: skip
 @click.option("--budget", type=click.IntRange(min=0), metavar="N", help="Tokens at most.")
 @click.option("--cold", is_flag=True, help="Start without a template, and write that down.")
 @click.option("--message", default="", metavar="TEXT",

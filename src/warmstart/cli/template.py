@@ -8,6 +8,7 @@ stays light. NAME is a template's current version, NAME@2 its second.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -72,15 +73,14 @@ def show_template(*, spec: str, full: bool, store: str | None, as_json: bool) ->
               help="Tokens it may cost.")  # fmt: skip
 @click.option("--form", default="openai", show_default=True, metavar="FORM",
               help="How the agent takes it: openai, anthropic, …")  # fmt: skip
+@click.option("--unreviewed", is_flag=True, help="Also a draft that nobody has approved.")
 @_STORE
 @_JSON
-def test_template(
-    *, spec: str, message: str, budget: int, form: str, store: str | None, as_json: bool
-) -> None:
+def test_template(*, store: str | None, as_json: bool, **wanted: Any) -> None:
     """Print exactly what a session would start with; nothing is sent, nothing counts as a use."""
     from warmstart.cli._template_show import Trial, print_trial  # noqa: PLC0415 - keeps --help light
 
-    print_trial(store, Trial(spec=spec, message=message, budget=budget, form=form), as_json=as_json)
+    print_trial(store, Trial(**wanted), as_json=as_json)
 
 
 @template.command("validate")

@@ -18,6 +18,8 @@ POLICIES = ("thompson", "best", "least_used")
 @click.argument("message", default="")
 @click.option("--template", default="auto", show_default=True, metavar="NAME",
               help="A template, NAME@VERSION, or auto: the one that fits.")  # fmt: skip
+@click.option("--unreviewed", is_flag=True,
+              help="Also use a draft nobody has approved; stderr says so.")  # fmt: skip
 @click.option("--as", "form", type=click.Choice(FORMS), default="text", show_default=True,
               help="Form to write.")  # fmt: skip
 @click.option("--budget", type=click.IntRange(min=0), metavar="N", help="Tokens at most.")

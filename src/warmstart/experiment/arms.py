@@ -68,6 +68,8 @@ class ArmStart:
     tokens: int = 0
     template: str = ""
     template_id: str = ""
+    unreviewed: bool = False
+    """The template is a draft, and someone asked to try it."""
 
     @property
     def calls(self) -> int:

@@ -149,6 +149,8 @@ class Plan:
     runner: Runner = Runner()
     templates: Mapping[str, str] = field(default_factory=dict)
     """Name to id: the exact content each warm arm uses."""
+    unreviewed: tuple[str, ...] = ()
+    """Those of them that were drafts nobody had approved, used because someone asked for it."""
     registered: str = ""
     """When it was written, ISO 8601 in UTC; part of the hash."""
 
@@ -225,6 +227,7 @@ def to_data(plan: Plan) -> dict[str, Any]:
         "schema_version": SCHEMA_VERSION,
         "name": plan.name,
         "registered": plan.registered,
+        **({"unreviewed": list(plan.unreviewed)} if plan.unreviewed else {}),
         "design": _plain(plan.design),
         "tasks": _plain(plan.tasks),
         "runner": _plain(plan.runner),
@@ -257,6 +260,7 @@ def parse_plan(text: str) -> Plan:
         plan = Plan(
             name=str(data.get("name", "")),
             registered=str(data.get("registered", "")),
+            unreviewed=tuple(map(str, _list("unreviewed", data.get("unreviewed", [])))),
             design=_build(Design, data.get("design")),
             tasks=_build(TaskSet, data.get("tasks")),
             runner=_build(Runner, data.get("runner", {})),

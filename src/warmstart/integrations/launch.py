@@ -28,6 +28,7 @@ from warmstart.integrations.launch_hermes import Hermes
 from warmstart.integrations.launch_other import Other
 from warmstart.integrations.launch_parts import Ask, Launch, Launcher, Place
 from warmstart.integrations.launch_process import run_command
+from warmstart.library.gate import UnapprovedError
 from warmstart.model.warmup import Arm
 from warmstart.store.starts import Start
 from warmstart.workspace import Workspace
@@ -59,6 +60,8 @@ class Wish:
     """What the user wants of a launch."""
 
     template: str = AUTO
+    unreviewed: bool = False
+    """Also a draft that nobody has approved."""
     budget: int | None = None
     cold: bool = False
     agent: str | None = None
@@ -84,6 +87,8 @@ class Plan:
     arm: Arm | None = None
     """None where the command starts no session, or its session is decided on later."""
     template: str | None = None
+    unreviewed: str = ""
+    """What to say where the template is a draft that nobody reviewed."""
     start: int | None = None
     stdin: IO[bytes] | None = None
     """The message that came on stdin, to be read once more."""
@@ -142,6 +147,8 @@ def plan_launch(
     plan = Plan(program=program, launch=cold, cold=cold, environ=place.environ, stdin=kept)
     try:
         return _Deciding(workspace, launcher, ask, wish, place).decide(plan)
+    except UnapprovedError as error:
+        return replace(plan, sentence=f"cold: {error.message} ({error.hint})")
     except (WarmstartError, OSError) as error:
         return replace(plan, sentence=f"cold: {error}")
 
@@ -226,6 +233,7 @@ class _Deciding(NamedTuple):
             sentence=_describe(prepared),
             arm=prepared.choice.arm,
             template=prepared.choice.template,
+            unreviewed=prepared.unreviewed if prepared.is_warm else "",
             start=prepared.start,
         )
 
@@ -239,6 +247,7 @@ class _Deciding(NamedTuple):
             model=self.ask.model,
             tools=self.ask.tools,
             template=self.wish.template,
+            unreviewed=self.wish.unreviewed,
             cwd=self.ask.cwd,
             seed=self.place.session_id,
             form=form,

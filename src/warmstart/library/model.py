@@ -25,7 +25,13 @@ __all__ = [
     "Saved",
     "Signature",
     "Stored",
+    "list_review_steps",
 ]
+
+
+def list_review_steps(spec: str) -> list[str]:
+    """The commands that show and approve exactly this version, ``NAME@VERSION``."""
+    return [f"warmstart template show {spec}", f"warmstart template approve {spec}"]
 
 
 class Saved(NamedTuple):
@@ -38,6 +44,17 @@ class Saved(NamedTuple):
     state: TemplateState
     is_new: bool
     """False when the same content was there already, and nothing was written."""
+
+    @property
+    def spec(self) -> str:
+        """The exact version, as commands take it."""
+        return f"{self.name}@{self.version}"
+
+    @property
+    def next_steps(self) -> list[str]:
+        """Commands to go on with: read it, then approve it where that is still to be done."""
+        steps = list_review_steps(self.spec)
+        return steps[:1] if self.state is TemplateState.APPROVED else steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +74,11 @@ class Stored:
     def name(self) -> str:
         """The template's name."""
         return self.template.name
+
+    @property
+    def spec(self) -> str:
+        """The exact version, as commands take it."""
+        return f"{self.name}@{self.version}"
 
 
 class Problem(NamedTuple):

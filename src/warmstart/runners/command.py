@@ -122,6 +122,7 @@ def check_command(words: Sequence[str]) -> None:
 def fill_command(words: Sequence[str], values: Mapping[str, str], start: ArmStart) -> list[str]:
     """The command with its placeholders filled; ``{start}`` becomes options of ``run``."""
     options = ["--template", start.template] if start.template else ["--cold"]
+    options += ["--unreviewed"] if start.unreviewed else []
     filled: list[str] = []
     for word in words:
         filled += options if word == START_WORD else fill_words([word], values)

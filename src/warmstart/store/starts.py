@@ -42,7 +42,7 @@ class Start:
     template_id: str | None = None
     version: int | None = None
     form: str = ""
-    """How the warm-up was given to the agent."""
+    """How the warm-up was given to the agent; ``unreviewed`` behind it where nobody approved it."""
     message_hash: str = ""
     started_at: float
     cwd: str | None = None

@@ -53,10 +53,10 @@ def build(workspace: Workspace, request: ToolRequest) -> Answer:
         "sessions": template.provenance.sessions,
         "examples": len(template.examples),
         "recoveries": len(template.recoveries),
-        "guidance": [line.text for line in template.guidance],
+        "guidance": len(template.guidance),
         "left_out": dict(mined.plan.left_out) if mined.plan else {},
         "skipped": sum(log.counts.values()),
-        "next": f"a person reviews it: warmstart template show {saved.name}",
+        "next": "a person reviews it: " + "; ".join(saved.next_steps),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from warmstart.errors import UsageError
 from warmstart.experiment.arms import (
@@ -19,7 +19,8 @@ from warmstart.experiment.plan import Plan
 from warmstart.experiment.tasks import Task
 from warmstart.experiment.variants import shape_template
 from warmstart.library import Stored
-from warmstart.model.template import Template, TemplateState
+from warmstart.library.gate import require_approved
+from warmstart.model.template import Template
 from warmstart.runners.tools import builtin_tools
 from warmstart.template import template_id
 from warmstart.warm.build import build_warmup
@@ -28,31 +29,36 @@ from warmstart.workspace.core import Workspace
 from warmstart.workspace.templates import find_spec, open_library
 
 
-def find_template(workspace: Workspace, spec: str) -> Stored:
-    """A template that may be tried: anything but one that is in quarantine.
+def find_template(workspace: Workspace, spec: str, *, unreviewed: bool = False) -> Stored:
+    """A template that may be tried: an approved one, or a draft where that was asked for.
 
     Raises:
         NotFoundError: it is not there.
-        UsageError: nobody has approved it yet.
+        UnapprovedError: nobody has approved it.
     """
     with open_library(workspace, read_only=True) as library:
-        return _refuse_quarantined(find_spec(library, spec))
+        stored = find_spec(library, spec)
+    return require_approved(stored, unreviewed=unreviewed, way="--unreviewed")
 
 
-def _refuse_quarantined(stored: Stored) -> Stored:
-    if stored.state is TemplateState.QUARANTINED:
-        raise UsageError(
-            f"the template {stored.name!r} came from elsewhere and nobody has approved it",
-            hint=f"warmstart template approve {stored.name}",
-        )
-    return stored
+def find_observed(workspace: Workspace, spec: str) -> Stored:
+    """A template whose sessions are only looked at, in whatever state it is; nothing is sent.
+
+    Raises:
+        NotFoundError: it is not there.
+    """
+    with open_library(workspace, read_only=True) as library:
+        return find_spec(library, spec)
 
 
-def find_pinned(workspace: Workspace, spec: str, identity: str) -> Template:
+def find_pinned(
+    workspace: Workspace, spec: str, identity: str, *, unreviewed: bool = False
+) -> Template:
     """The version of a template that a plan means.
 
     Raises:
-        UsageError: no version has that content any more, or nobody has approved it.
+        UsageError: no version has that content any more.
+        UnapprovedError: nobody has approved it, and the plan was not made for a draft.
     """
     name = spec.partition("@")[0]
     with open_library(workspace, read_only=True) as library:
@@ -60,7 +66,7 @@ def find_pinned(workspace: Workspace, spec: str, identity: str) -> Template:
             stored = library.get(name, row.version)
             if stored.id == identity:
                 # A plan is a file, and a file may come from elsewhere too.
-                return _refuse_quarantined(stored).template
+                return require_approved(stored, unreviewed=unreviewed).template
     raise UsageError(
         f"no version of the template {name!r} has the content this plan was made for"
         f" ({identity[:12]})",
@@ -111,7 +117,7 @@ class ArmStarts:
             tools=[*allowed, *own],
             limits=form.limits,
         )
-        return start_warm(warmup)
+        return replace(start_warm(warmup), unreviewed=name in self.plan.unreviewed)
 
     def _placebo(self, name: str) -> ArmStart:
         # Its tools are not those of the task on purpose, so they are not asked for.
@@ -131,6 +137,7 @@ class ArmStarts:
 def open_arms(workspace: Workspace, plan: Plan) -> ArmStarts:
     """The starts of a plan's arms, with every template found and checked beforehand."""
     templates = {
-        spec: find_pinned(workspace, spec, identity) for spec, identity in plan.templates.items()
+        spec: find_pinned(workspace, spec, identity, unreviewed=spec in plan.unreviewed)
+        for spec, identity in plan.templates.items()
     }
     return ArmStarts(plan=plan, templates=templates)

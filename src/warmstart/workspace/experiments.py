@@ -39,11 +39,13 @@ from warmstart.experiment.plan import (
 from warmstart.experiment.tasks import Task, choose_tasks, hash_tasks, parse_tasks
 from warmstart.experiment.trial import Trial
 from warmstart.experiment.verdict import Verdict, verdict_of
+from warmstart.library import Stored
+from warmstart.model.template import TemplateState
 from warmstart.runners.command import check_command
 from warmstart.runners.records import Record, count_unreadable, read_trials
 from warmstart.runners.tools import builtin_tools
 from warmstart.workspace.core import Workspace
-from warmstart.workspace.experiment_arms import find_template
+from warmstart.workspace.experiment_arms import find_observed, find_template
 
 FOLDER = "experiments"
 PLAN_FILE = "plan.toml"
@@ -63,6 +65,8 @@ class NewExperiment:
     split: str = "test"
     only: frozenset[str] | None = None
     """Ids of the tasks to keep; None for all of the file."""
+    unreviewed: bool = False
+    """Also try drafts that nobody has approved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,10 +121,10 @@ def create_experiment(workspace: Workspace, wanted: NewExperiment) -> Experiment
         NotFoundError: a template or the task file is not there.
     """
     folder = workspace.home / FOLDER / wanted.name
-    templates, trained = _pin_templates(workspace, wanted.design.arms)
+    pinned = _pin_templates(workspace, wanted)
     tasks, text = _read_wanted(wanted)
     in_split = choose_tasks(tasks, split=wanted.split)
-    excluded = tuple(sorted({task.id for task in in_split} & trained))
+    excluded = tuple(sorted({task.id for task in in_split} & pinned.trained))
     chosen = choose_tasks(in_split, split=None, excluded=excluded)
     observed = wanted.runner.kind is RunnerKind.OBSERVED
     if not chosen and not observed:
@@ -143,7 +147,8 @@ def create_experiment(workspace: Workspace, wanted: NewExperiment) -> Experiment
                 excluded=excluded,
             ),
             runner=wanted.runner,
-            templates=templates,
+            templates=pinned.ids,
+            unreviewed=pinned.unreviewed,
             registered=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         )
     )
@@ -298,19 +303,34 @@ def _check_tools(tasks: list[Task]) -> None:
             )
 
 
-def _pin_templates(
-    workspace: Workspace, arms: tuple[str, ...]
-) -> tuple[dict[str, str], frozenset[str]]:
-    """Ids of the templates of the arms, and every task that one of them was built from."""
-    pinned: dict[str, str] = {}
-    trained: set[str] = set()
-    for arm in arms:
+class _Pinned(NamedTuple):
+    """The templates of the arms."""
+
+    ids: dict[str, str]
+    trained: frozenset[str]
+    """Every task that one of them was built from."""
+    unreviewed: tuple[str, ...]
+
+
+def _pin_templates(workspace: Workspace, wanted: NewExperiment) -> _Pinned:
+    observed = wanted.runner.kind is RunnerKind.OBSERVED
+    pinned: dict[str, Stored] = {}
+    for arm in wanted.design.arms:
         spec = parse_arm(arm)
         if spec.template and spec.kind in (ArmKind.WARM, ArmKind.PLACEBO):
-            stored = find_template(workspace, spec.template)
-            pinned[spec.template] = stored.id
-            trained |= set(stored.template.provenance.tasks)
-    return pinned, frozenset(trained)
+            pinned[spec.template] = (
+                find_observed(workspace, spec.template)
+                if observed
+                else find_template(workspace, spec.template, unreviewed=wanted.unreviewed)
+            )
+    drafts = [name for name, one in pinned.items() if one.state is not TemplateState.APPROVED]
+    return _Pinned(
+        ids={name: one.id for name, one in pinned.items()},
+        trained=frozenset(
+            task for one in pinned.values() for task in one.template.provenance.tasks
+        ),
+        unreviewed=() if observed else tuple(sorted(drafts)),
+    )
 
 
 def with_control(design: Design) -> Design:

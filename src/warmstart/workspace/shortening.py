@@ -61,6 +61,7 @@ class Ablation:
     examples: tuple[int, ...] = ()
     parts: tuple[str, ...] = PARTS
     with_cold: bool = True
+    unreviewed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +76,8 @@ class Compaction:
     strategies: tuple[str, ...] = tuple(STRATEGIES)
     """``summary`` among them asks the model."""
     with_cold: bool = True
+    unreviewed: bool = False
+    """Also drafts; a session's own template and a model's summary are drafts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +97,7 @@ def plan_ablation(workspace: Workspace, wanted: Ablation) -> Arms:
         UsageError: nothing can be left out of it.
     """
     _check_parts(wanted.parts)
-    stored = find_template(workspace, wanted.template)
+    stored = find_template(workspace, wanted.template, unreviewed=wanted.unreviewed)
     variants = list_ablations(
         stored.template,
         wanted.budget,
@@ -123,8 +126,14 @@ def plan_compaction(workspace: Workspace, wanted: Compaction, runner: Runner) ->
         raise UsageError(
             f"there is an experiment {wanted.name!r} already", hint="choose another name"
         )
+    if not wanted.unreviewed and (wanted.session or SUMMARY in wanted.strategies):
+        made = "the model's summary" if wanted.template else "a template of one session"
+        raise UsageError(
+            f"{made} is made by this command, so nobody can have reviewed it",
+            hint="add --unreviewed to try it all the same",
+        )
     name = wanted.template or _save_session(workspace, wanted)
-    template = find_template(workspace, name).template
+    template = find_template(workspace, name, unreviewed=wanted.unreviewed).template
     variants = [f"{WHOLE}+{word}" for word in wanted.strategies if word != SUMMARY]
     chosen, skipped = choose_variants(template, variants, wanted.budget, full=WHOLE)
     arms = _arms(name, WHOLE, chosen, skipped, with_cold=wanted.with_cold)

@@ -12,9 +12,8 @@ from __future__ import annotations
 import os
 from typing import Any, NamedTuple
 
-from warmstart.errors import UsageError
 from warmstart.library import Library, Listed, Retired, Stored
-from warmstart.library.guard import find_flags
+from warmstart.library.gate import require_approved
 from warmstart.library.opening import TEMPLATES_FOLDER, open_for_reading
 from warmstart.model.template import TemplateState
 from warmstart.template.names import parse_spec
@@ -50,23 +49,21 @@ def find_spec(library: Library, text: str) -> Stored:
 
 
 def find_for_model(library: Library, text: str) -> Stored:
-    """A template that a model asked for by name: approved, or a draft nothing speaks against.
+    """A template that a model asked for by name; what nobody approved is not shown to models.
 
     Raises:
-        UsageError: a person has to look at it first.
+        UnapprovedError: a person has to look at it first.
     """
-    stored = find_spec(library, text)
-    state = stored.state
-    if state is TemplateState.DRAFT and find_flags(stored.template):
-        problem = "is a draft with text that reads like instructions"
-    elif state in (TemplateState.APPROVED, TemplateState.DRAFT):
-        return stored
-    else:
-        problem = f"is {state}"
-    raise UsageError(
-        f"the template {stored.name!r} {problem}",
-        hint=f"a person looks at it first: warmstart template show {stored.name}",
-    )
+    return require_approved(find_spec(library, text))
+
+
+def find_to_test(library: Library, text: str, *, unreviewed: bool) -> Stored:
+    """A template to try out: what ``try_template`` prints may be sent, so drafts are asked for.
+
+    Raises:
+        UnapprovedError: nobody has approved it.
+    """
+    return require_approved(find_spec(library, text), unreviewed=unreviewed, way="--unreviewed")
 
 
 def list_selectable(library: Library) -> list[Listed]:
@@ -90,6 +87,7 @@ def try_template(stored: Stored, message: str, *, budget: int, form: str) -> dic
     return {
         "template": stored.name,
         "version": stored.version,
+        "state": str(stored.state),
         "id": stored.id,
         "form": form,
         "tokens": warmup.tokens,

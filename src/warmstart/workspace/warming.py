@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from warmstart.errors import UsageError
+from warmstart.library.gate import require_approved, say_unreviewed
 from warmstart.library.library import Library
 from warmstart.library.model import Stored
 from warmstart.library.opening import TEMPLATES_FOLDER, open_for_reading
@@ -48,6 +48,9 @@ from warmstart.workspace.shelf import Shelf, find_existing, read_shelf
 from warmstart.workspace.similarity import EmbeddingSimilarity, SimilarityError
 
 AUTO = "auto"
+UNREVIEWED = "unreviewed"
+"""Stands behind the form in the record of a start whose template nobody had approved."""
+UNREVIEWED_WAY = "--unreviewed, in code unreviewed=True"
 Messages = Sequence[Mapping[str, Any]]
 
 
@@ -79,6 +82,8 @@ class Occasion:
     """Names of the tools it has; None if that is not known."""
     template: str = AUTO
     """A name, a name with its version (``fix-tests@3``), or ``auto``."""
+    unreviewed: bool = False
+    """Also start with a draft that nobody has approved, where it is named."""
     cwd: str = ""
     seed: str = ""
     """What the draws depend on; a session's own id, so that asking again changes nothing."""
@@ -98,6 +103,8 @@ class Prepared:
     version: int | None = None
     start: int | None = None
     """The row in the store; None if it was not written down."""
+    unreviewed: str = ""
+    """The sentence to print where the template is a draft nobody reviewed; else empty."""
 
     @property
     def is_warm(self) -> bool:
@@ -171,7 +178,8 @@ class Bookcase:
 def start(message: str, *, workspace: Workspace | None = None, **fields: Any) -> Prepared:
     """Prepare a session of one's own code and write the start down.
 
-    Keywords are those of ``Occasion``: ``template``, ``model``, ``tools``, ``agent``, ``cwd``.
+    Keywords are those of ``Occasion``: ``template``, ``model``, ``tools``, ``agent``, ``cwd``,
+    ``unreviewed``. A template nobody approved is refused unless ``unreviewed=True``.
     """
     fields.setdefault("seed", uuid.uuid4().hex)
     return prepare(workspace or Workspace.open(), Occasion(message=message, **fields))
@@ -203,7 +211,7 @@ def prepare(
 
     Raises:
         NotFoundError: there is no template of the name asked for.
-        UsageError: it may not be used.
+        UnapprovedError: nobody has approved it.
     """
     settings = config or load_config(workspace)
     if similarity is None and settings.embeddings:
@@ -235,6 +243,8 @@ def _prepare(
     if occasion.template == AUTO:
         choice = _choose(bookcase, occasion, replace(config, holdout=holdout), similarity)
         spec = choice.template
+        if spec:
+            require_approved(bookcase.get(spec))
     else:
         spec = occasion.template
         choice = _take_named(bookcase.get(spec), occasion)
@@ -243,8 +253,19 @@ def _prepare(
     if stored and choice.arm is Arm.WARM and warmup.is_empty:
         reason = f"nothing of {stored.name} is of use here: " + "; ".join(warmup.left_out[:3])
         choice = replace(choice, arm=Arm.COLD, reason=reason.rstrip(": "))
-    prepared = Prepared(choice=choice, warmup=warmup, version=stored.version if stored else None)
+    prepared = Prepared(
+        choice=choice,
+        warmup=warmup,
+        version=stored.version if stored else None,
+        unreviewed=_tell_unreviewed(stored) if choice.arm is Arm.WARM else "",
+    )
     return _record(bookcase.library, prepared, stored, occasion) if record else prepared
+
+
+def _tell_unreviewed(stored: Stored | None) -> str:
+    if stored is None or stored.state is TemplateState.APPROVED:
+        return ""
+    return say_unreviewed(stored)
 
 
 def _choose(
@@ -280,13 +301,8 @@ def hash_message(message: str) -> str:
 
 
 def _take_named(stored: Stored, occasion: Occasion) -> Choice:
-    """A template someone asked for by name: drafts too, but nothing nobody looked at."""
-    if stored.state in (TemplateState.QUARANTINED, TemplateState.RETIRED):
-        raise UsageError(
-            f"the template {stored.name!r} is {stored.state}"
-            + (f": {stored.reason}" if stored.reason else ""),
-            hint=f"warmstart template show {stored.name}, then warmstart template approve",
-        )
+    """A template someone asked for by name."""
+    require_approved(stored, unreviewed=occasion.unreviewed, way=UNREVIEWED_WAY)
     return Choice(
         template=stored.name,
         arm=Arm.WARM,
@@ -329,7 +345,7 @@ def _record(
         template=stored.name if stored else None,
         template_id=stored.id if stored else None,
         version=stored.version if stored else None,
-        form=occasion.form,
+        form=f"{occasion.form} {UNREVIEWED}".lstrip() if prepared.unreviewed else occasion.form,
         message_hash=hash_message(
             occasion.message if occasion.opening is None else occasion.opening
         ),

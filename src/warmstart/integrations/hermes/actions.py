@@ -17,6 +17,7 @@ from warmstart.integrations.hermes.printing import (
     print_notes,
     show_progress,
 )
+from warmstart.library.gate import say_unreviewed
 from warmstart.mine.request import BuildRequest
 from warmstart.mine.rules import Rules
 from warmstart.model.selection import Selection
@@ -32,7 +33,7 @@ from warmstart.workspace.profiling import (
     check_sessions,
     profile_one,
 )
-from warmstart.workspace.templates import find_spec, open_library, try_template
+from warmstart.workspace.templates import find_to_test, open_library, try_template
 from warmstart.workspace.warming import load_config
 
 HERMES = Selection(source="hermes")
@@ -108,11 +109,13 @@ def test(args: Args) -> None:
     """What a session would start with."""
     workspace = Workspace.open()
     with open_library(workspace, read_only=True) as library:
-        stored = find_spec(library, args.template_id)
+        stored = find_to_test(library, args.template_id, unreviewed=args.unreviewed)
     budget = args.budget or load_config(workspace).budget
     tried = try_template(stored, args.message, budget=budget, form="openai")
     tried["messages"] = tried.pop("rendered")["messages"]
     _show(args, {"test": tried, "state": str(stored.state)}, lambda: reports.say_test(tried))
+    if stored.state is not TemplateState.APPROVED:
+        print_notes([f"unreviewed: {say_unreviewed(stored)}"])
 
 
 def delete(args: Args) -> None:

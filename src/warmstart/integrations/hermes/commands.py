@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     test = _add(commands, "test", "show what a session would start with; nothing is sent")
     test.add_argument("template_id", metavar="TEMPLATE", help="a name, or name@version")
     test.add_argument("message", metavar="MESSAGE", help="the user's first message")
+    test.add_argument("--unreviewed", action="store_true", help="also a draft nobody approved")
     test.add_argument("--budget", type=_positive, default=0, help="tokens (default: the setting)")
     delete = _add(commands, "delete", "remove a template with all its versions")
     delete.add_argument("template_id", metavar="TEMPLATE", help="its name")

@@ -122,8 +122,8 @@ def say_mined(mined: Mined, saved: Saved) -> Iterator[str]:
     yield f"  redacted: {redacted or 'nothing found'}"
     if template.provenance.flags:
         yield f"  reads like instructions, look at it: {', '.join(template.provenance.flags)}"
-    yield f"  look at it: hermes warm test {saved.name} MESSAGE"
-    yield f"  then use it: warmstart template approve {saved.name}"
+    for command in saved.next_steps:
+        yield f"  next: {command}"
 
 
 def describe_mined(mined: Mined, saved: Saved) -> dict[str, Any]:
@@ -145,6 +145,7 @@ def describe_mined(mined: Mined, saved: Saved) -> dict[str, Any]:
         "left_out": dict(plan.left_out) if plan else {},
         "redactions": dict(template.provenance.redactions),
         "flags": list(template.provenance.flags),
+        "next": saved.next_steps,
     }
 
 
