@@ -125,7 +125,27 @@ def test_a_template_nobody_approved_is_not_tried(new: New, home: Path) -> None:
     save_template(home / "ws", "foreign", state=TemplateState.QUARANTINED)
     refused = new(arms="cold,warm:foreign")
     assert refused.exit_code == 2
-    assert "approved" in refused.stderr
+    assert "foreign@1 is quarantined" in refused.stderr
+
+
+def test_a_draft_is_tried_only_when_it_is_asked_for_and_the_plan_says_so(
+    run: Run, new: New, home: Path
+) -> None:
+    save_template(home / "ws", "mine", state=TemplateState.DRAFT)
+    refused = new(arms="cold,warm:mine")
+    assert refused.exit_code == 2
+    assert "mine@1 is a draft" in refused.stderr
+    assert "--unreviewed" in refused.stderr
+    planned = new("--unreviewed", arms="cold,warm:mine")
+    assert planned.exit_code == 0, planned.output
+    assert "unreviewed: mine" in planned.stderr
+    assert 'unreviewed = ["mine"]' in (home / "ws/experiments/first/plan.toml").read_text()
+    ran = run("experiment", "run", "first")
+    assert ran.exit_code == 0, ran.output
+    assert "unreviewed: mine" in ran.stderr
+    assert (
+        "mine was a draft that nobody had reviewed" in run("experiment", "report", "first").stdout
+    )
 
 
 def test_a_pinned_template_is_used_even_when_a_newer_one_is_there(

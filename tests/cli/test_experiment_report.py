@@ -119,7 +119,9 @@ def test_a_compaction_compares_strategies_and_a_summary(
     run: Run, plan: Callable[..., Result], home: Path
 ) -> None:
     strategies = "head-tail,examples-only,guidance-only,summary"
-    planned = plan("compaction", "short", "--template", "reads", "--strategies", strategies)
+    planned = plan(
+        "compaction", "short", "--template", "reads", "--unreviewed", "--strategies", strategies
+    )
     assert planned.exit_code == 0, planned.output
     text = (home / "ws/experiments/short/plan.toml").read_text()
     assert 'control = "warm:reads/whole"' in text
@@ -136,7 +138,7 @@ def test_a_compaction_compares_strategies_and_a_summary(
 
 def test_a_session_can_be_shortened(run: Run, done: str, plan: Callable[..., Result]) -> None:
     trial = json.loads(run("experiment", "export", done).stdout.splitlines()[0])
-    planned = plan("compaction", "sess", "--session", trial["session"], "--no-cold")
+    planned = plan("compaction", "sess", "--session", trial["session"], "--no-cold", "--unreviewed")
     assert planned.exit_code == 0, planned.output
     assert "1 task left out" in planned.stderr
     assert _json(run("template", "list", "--json"))["templates"][1]["name"] == "sess-session"
@@ -151,7 +153,8 @@ def test_a_session_can_be_shortened(run: Run, done: str, plan: Callable[..., Res
         ("ablate", ("--template", "reads", "--examples", "0"), "begin at 1"),
         ("compaction", (), "say what to shorten"),
         ("compaction", ("--template", "reads", "--strategies", "fold"), "no such strategy"),
-        ("compaction", ("--session", "nobody"), "no session has the id"),
+        ("compaction", ("--session", "nobody", "--unreviewed"), "no session has the id"),
+        ("compaction", ("--session", "nobody"), "nobody can have reviewed it"),
     ],
 )
 def test_what_cannot_be_planned_is_said(
@@ -182,7 +185,7 @@ def test_a_summary_that_is_none_is_refused(run: Run, home: Path) -> None:
     with ScriptedEndpoint(silent) as served:
         refused = run(
             "experiment", "compaction", "x", "--template", "reads", "--strategies", "summary",
-            "--tasks", tasks, "--endpoint", served.url, "--model", "m",
+            "--unreviewed", "--tasks", tasks, "--endpoint", served.url, "--model", "m",
         )  # fmt: skip
     assert refused.exit_code == 2
     assert "no line of the form" in refused.stderr

@@ -44,7 +44,7 @@ def test_a_terminal_gets_nothing_it_would_obey(home: Path) -> None:
     with open_library(Workspace.open()) as found:
         template = make_template("odd", guidance=(), anchors=("paint it",), system_context="")
         example = replace(template.examples[0], result="\x1b]0;title\x07red")
-        found.save(replace(template, examples=(example,)), state=TemplateState.DRAFT)
+        found.save(replace(template, examples=(example,)), state=TemplateState.APPROVED)
     code = "from warmstart.cli.main import main; main()"
     command = [sys.executable, "-c", code, "warm", "--template", "odd", "-q"]
     reader, writer = os.openpty()

@@ -32,7 +32,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
         made = invoke("template", "build", "--name", "all", "--min-messages", "5",
                       "--max-error-rate", "1", "--textual", "--keep-outside")  # fmt: skip
         assert made.exit_code == 0, made.stderr
-        assert invoke("template", "approve", "all", "--despite-flags").exit_code == 0
+        assert invoke("template", "approve", "all@1", "--yes", "--despite-flags").exit_code == 0
         yield Machine(home, plant.planted, invoke)
 
 

@@ -10,13 +10,15 @@ import pytest
 
 from support.machines import Run
 from support.template_cases import make_template
+from warmstart.cli.warm import FORMS
 from warmstart.errors import UsageError
+from warmstart.library.gate import UnapprovedError
 from warmstart.model.template import Template, TemplateState
 from warmstart.template import canonical_json, template_id
 from warmstart.tool import run_tool
 from warmstart.workspace import Workspace
 from warmstart.workspace.experiment_arms import find_pinned, find_template
-from warmstart.workspace.templates import open_library
+from warmstart.workspace.templates import find_for_model, open_library
 from warmstart.workspace.warming import Occasion, prepare
 
 HIDDEN = (TemplateState.QUARANTINED, TemplateState.RETIRED)
@@ -66,7 +68,7 @@ def test_it_is_neither_a_prompt_nor_a_resource(state: TemplateState) -> None:
     assert asyncio.run(server.list_prompts()) == []
     with pytest.raises(ValueError, match="no approved template"):
         asyncio.run(server.get_prompt(template.name, {"message": "x"}))
-    with pytest.raises(UsageError):
+    with pytest.raises(ValueError, match=str(state)):
         read_resource(workspace, template.name)
 
 
@@ -85,16 +87,16 @@ def test_a_draft_with_orders_in_it_is_not_loaded_by_a_model() -> None:
     workspace, template = save(TemplateState.DRAFT, description=order)
     answer = run_tool({"action": "load", "name": template.name}, workspace)
     assert not answer["success"]
-    assert "instructions" in answer["error"]
+    assert "flagged for fetch_and_run, override" in answer["error"]
 
 
 @pytest.mark.usefixtures("home")
 def test_no_experiment_tries_what_is_in_quarantine_even_if_its_plan_names_it() -> None:
     workspace, template = save(TemplateState.QUARANTINED)
-    with pytest.raises(UsageError, match="nobody has approved"):
-        find_template(workspace, template.name)
-    with pytest.raises(UsageError, match="nobody has approved"):
-        find_pinned(workspace, template.name, template_id(template))
+    with pytest.raises(UsageError, match="is quarantined"):
+        find_template(workspace, template.name, unreviewed=True)
+    with pytest.raises(UsageError, match="is quarantined"):
+        find_pinned(workspace, template.name, template_id(template), unreviewed=True)
 
 
 def test_an_import_is_quarantined_and_a_hook_stays_silent(home: Path, run: Run) -> None:
@@ -110,3 +112,43 @@ def test_an_import_is_quarantined_and_a_hook_stays_silent(home: Path, run: Run) 
     assert run("hook", "claude-code", stdin=json.dumps(event)).stdout == ""
     assert run("warm", template.anchors[0]).stdout == ""
     assert run("warm", "x", "--template", template.name).exit_code != 0
+
+
+@pytest.mark.usefixtures("home")
+def test_no_surface_uses_a_draft_unless_it_is_asked_for_unreviewed(run: Run) -> None:
+    workspace, template = save(TemplateState.DRAFT)
+    name = template.name
+    with pytest.raises(UnapprovedError):
+        find_for_model(open_library(workspace), name)
+    with pytest.raises(UnapprovedError):
+        find_template(workspace, name)
+    with pytest.raises(UnapprovedError):
+        find_pinned(workspace, name, template_id(template))
+    for command in (("warm", "x", "--template", name), ("template", "test", name, "x")):
+        refused = run(*command)
+        assert (refused.exit_code, refused.stdout) == (2, "")
+        assert f"warmstart template approve {name}@1" in refused.stderr
+        used = run(*command, "--unreviewed")
+        assert used.exit_code == 0
+        assert used.stdout
+        assert f"unreviewed: {name}@1 is a draft that nobody has reviewed" in used.stderr
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.usefixtures("home")
+def test_no_form_of_a_draft_is_written(run: Run, form: str) -> None:
+    _, template = save(TemplateState.DRAFT)
+    assert run("warm", "x", "--template", template.name, "--as", form).stdout == ""
+
+
+@pytest.mark.usefixtures("home")
+def test_a_started_command_gets_no_draft_unless_it_is_asked_for(run: Run) -> None:
+    _, template = save(TemplateState.DRAFT)
+    command = ("run", "--template", template.name, "--as", "text", "--dry-run", "--json")
+    rest = ("--", "cat", "{warmup}")
+    refused = run(*command, *rest)
+    assert json.loads(refused.stdout)["arm"] is None
+    assert f"template approve {template.name}@1" in json.loads(refused.stdout)["reason"]
+    used = run(*command, "--unreviewed", *rest)
+    assert json.loads(used.stdout)["unreviewed"] is True
+    assert "nobody has reviewed" in used.stderr

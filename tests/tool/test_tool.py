@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from random import Random
+from string import ascii_lowercase, digits
 from typing import Any
 
 import pytest
@@ -13,6 +16,7 @@ from hypothesis import strategies as st
 from openai.types.chat import ChatCompletionFunctionToolParam
 from pydantic import TypeAdapter
 
+from support.template_cases import make_template
 from warmstart.model.template import TemplateState
 from warmstart.samples import samples_path
 from warmstart.tool import ACTIONS, anthropic_tool, openai_tool, run_tool, run_tool_text
@@ -59,21 +63,48 @@ def test_a_built_template_is_a_draft_that_can_be_listed_loaded_and_deleted(
     assert built["template"] == {"name": "mine", "version": 1, "state": "draft"}
     listed = ask(workspace, "list")["templates"]
     assert [(row["name"], row["state"], row["uses"]) for row in listed] == [("mine", "draft", 0)]
+    assert listed[0]["tags"] == []
+    refused = ask(workspace, "load", name="mine")
+    assert "mine@1 is a draft" in refused["error"]
+    assert "warmstart template approve mine@1" in refused["hint"]
+    with open_library(workspace) as library:
+        library.approve("mine", despite_flags=True)
     loaded = ask(workspace, "load", name="mine")
     assert loaded["messages"][-1]["role"] == "assistant"
     assert loaded["tokens"] <= 1500
+
+
+def test_a_draft_is_deleted(workspace: Workspace) -> None:
+    build(workspace)
     assert ask(workspace, "delete", name="mine")["success"]
     assert ask(workspace, "list")["templates"] == []
 
 
-def test_a_model_cannot_delete_what_a_person_approved(workspace: Workspace) -> None:
-    build(workspace)
+@pytest.mark.parametrize(
+    "state", [TemplateState.APPROVED, TemplateState.QUARANTINED, TemplateState.RETIRED]
+)
+def test_a_model_deletes_nothing_but_drafts(workspace: Workspace, state: TemplateState) -> None:
+    template = make_template("mine")
     with open_library(workspace) as library:
-        library.set_state("mine", 1, TemplateState.APPROVED)
-    answer = ask(workspace, "delete", name="mine")
-    assert not answer["success"]
-    assert answer["hint"].endswith("warmstart template delete mine")
-    assert ask(workspace, "list")["templates"] != []
+        library.save(template, state=TemplateState.DRAFT)
+        library.set_state("mine", 1, state)
+        library.save(replace(template, description="Second."), state=TemplateState.DRAFT)
+    for spec in ("mine", "mine@1"):
+        answer = ask(workspace, "delete", name=spec)
+        assert f"mine@1 is {state}" in answer["error"]
+        assert answer["hint"].endswith(f"warmstart template delete {spec}")
+    assert ask(workspace, "delete", name="mine@2") == {
+        "success": True, "schema_version": 1, "deleted": "mine", "versions": 1,
+    }  # fmt: skip
+    assert [row["state"] for row in ask(workspace, "list")["templates"]] == [state]
+
+
+@pytest.mark.parametrize("action", ["load", "delete", "build", "profile"])
+def test_a_secret_given_as_a_name_is_not_repeated(workspace: Workspace, action: str) -> None:
+    secret = f"ghp_{''.join(Random(7).choices(ascii_lowercase + digits, k=36))}"
+    text = run_tool_text({"action": action, "name": secret, "session_id": secret}, workspace)
+    assert not json.loads(text)["success"]
+    assert secret not in text
 
 
 def test_a_quarantined_template_is_not_loaded(workspace: Workspace) -> None:

@@ -67,6 +67,7 @@ def test_an_experiment_leaves_out_the_tasks_it_was_learned_from(
         design=type(plan.design)(arms=("cold", "warm:reads")),
         runner=plan.runner,
         tasks_file=tmp_path / "tasks.jsonl",
+        unreviewed=True,
     )
     tested = create_experiment(workspace, wanted).plan.tasks
     assert tested.excluded == made.tasks

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from support.warming import make_template
-from warmstart.errors import NotFoundError, UsageError
+from warmstart.errors import NotFoundError
+from warmstart.library.gate import UnapprovedError
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
 from warmstart.warm.select import Policy
@@ -77,14 +78,32 @@ def test_a_holdout_is_cold_and_remembers_what_it_missed(workspace: Workspace) ->
     assert (row.arm, row.template) == (Arm.HOLDOUT, "fix-tests")
 
 
-def test_drafts_are_used_only_by_name_and_quarantined_ones_never(workspace: Workspace) -> None:
+def test_a_draft_is_used_only_when_it_is_asked_for_unreviewed(workspace: Workspace) -> None:
     assert prepare(workspace, Occasion(message="write the guide"), ALWAYS).choice.template is None
-    named = prepare(workspace, Occasion(template="docs@1"), ALWAYS)
+    with pytest.raises(UnapprovedError, match="docs@1 is a draft") as refused:
+        prepare(workspace, Occasion(template="docs"), ALWAYS)
+    hint = refused.value.hint or ""
+    assert "warmstart template approve docs@1" in hint
+    assert "--unreviewed" in hint
+    with pytest.raises(UnapprovedError):
+        start("x", workspace=workspace, template="docs@1")
+    named = start("x", workspace=workspace, template="docs@1", unreviewed=True, form="text")
     assert named.is_warm
+    assert named.unreviewed == "docs@1 is a draft that nobody has reviewed"
+    with open_library(workspace) as library:
+        assert library.db
+        assert library.db.list_starts()[-1].form == "text unreviewed"
+
+
+def test_what_is_quarantined_or_retired_is_never_used(workspace: Workspace) -> None:
+    with open_library(workspace) as library:
+        library.set_state("docs", 1, TemplateState.RETIRED, "stale")
+    with pytest.raises(UnapprovedError, match="retired: stale"):
+        prepare(workspace, Occasion(template="docs", unreviewed=True), ALWAYS)
     with open_library(workspace) as library:
         library.save(make_template("foreign"), state=TemplateState.QUARANTINED)
-    with pytest.raises(UsageError, match="is quarantined"):
-        prepare(workspace, Occasion(template="foreign"), ALWAYS)
+    with pytest.raises(UnapprovedError, match="foreign@1 is quarantined"):
+        prepare(workspace, Occasion(template="foreign", unreviewed=True), ALWAYS)
     with pytest.raises(NotFoundError):
         prepare(workspace, Occasion(template="nothing"), ALWAYS)
 

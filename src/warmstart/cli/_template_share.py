@@ -15,6 +15,7 @@ from warmstart.library import ImportReport
 from warmstart.library.files import read_regular
 from warmstart.library.guard import find_flags
 from warmstart.library.sharing import read_incoming
+from warmstart.model.template import TemplateState
 from warmstart.template import DEFAULT_LIMITS, TemplateError, template_id
 from warmstart.template.names import parse_spec
 from warmstart.workspace import Workspace
@@ -47,6 +48,8 @@ def run_export(
             {
                 "schema_version": SCHEMA_VERSION,
                 "path": str(report.path),
+                "version": report.version,
+                "state": str(report.state),
                 "sha256": report.id,
                 "redactions": dict(report.redactions),
                 "signature": str(report.signature) if report.signature else None,
@@ -54,6 +57,8 @@ def run_export(
         )
         return
     note(f"written to {report.path}, sha256 {report.id}")
+    if report.state is not TemplateState.APPROVED:
+        note(f"{report.spec} is {report.state}: nobody has approved it here")
     if report.redactions:
         note(f"redaction found more than when it was built: {_counts(report.redactions)}")
     if report.signature:

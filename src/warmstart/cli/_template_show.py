@@ -10,8 +10,10 @@ from rich.text import Text
 from warmstart.cli._output import note, open_console, print_json
 from warmstart.cli._template_list import row_json, say_success
 from warmstart.cli._text import clean, count, iso_time, local_time, one_line
+from warmstart.library.evidence import list_evidence
 from warmstart.library.gate import say_unreviewed
 from warmstart.library.guard import find_flags
+from warmstart.library.model import list_review_steps
 from warmstart.model.template import TemplateState
 from warmstart.template import template_to_dict
 from warmstart.template.diff import Change, ChangeKind, diff_templates
@@ -61,6 +63,8 @@ def print_stored(console: Console, library: Library, stored: Stored, *, full: bo
     template = stored.template
     title = f"{stored.name}@{stored.version}"
     console.print(Text(clean(f"{title}  {stored.state}"), style="bold"))
+    for line in _say_newer(library, stored):
+        console.print(Text(clean(line), style="yellow"), soft_wrap=True)
     if template.description:
         console.print(Text(clean(template.description)), soft_wrap=True)
     tags = f", tags {', '.join(template.tags)}" if template.tags else ""
@@ -74,14 +78,27 @@ def print_stored(console: Console, library: Library, stored: Stored, *, full: bo
     console.print(Text(clean(f"made {since}{why}"), style="dim"), soft_wrap=True)
     for section in write_page(template, full=full):
         _print_section(console, section)
-    flags = find_flags(template)
+    flags = list_evidence(template)
     if flags:
-        title = f"FLAGS ({len(flags)}): text that reads like instructions to an agent"
+        title = f"FLAGS ({len(flags)}): orders to an agent, or commands to look at first"
         _print_section(console, Section(title, flags), style="bold red")
     _print_section(console, Section("How sessions with it went", tuple(_record(library, listed))))
-    if listed.newest > stored.version:
-        note(f"version {listed.newest} is newer: warmstart template diff {stored.name}"
-             f" {stored.name}@{listed.newest}")  # fmt: skip
+
+
+def _say_newer(library: Library, stored: Stored) -> list[str]:
+    """What else there is of this name: a page of one version must not pass for another's."""
+    rows = library.versions(stored.name)
+    newest = rows[-1]
+    if newest.version <= stored.version:
+        return []
+    spec = f"{stored.name}@{newest.version}"
+    is_used = stored.current and stored.state is TemplateState.APPROVED
+    shown = f"this is version {stored.version}{', the one in use' if is_used else ''}"
+    newer = f"version {newest.version} ({newest.state}) is newer"
+    return [
+        f"{shown}; {newer}: {list_review_steps(spec)[0]}",
+        f"what differs: warmstart template diff {stored.spec} {spec}",
+    ]
 
 
 def stored_json(library: Library, stored: Stored) -> dict[str, Any]:
@@ -91,6 +108,12 @@ def stored_json(library: Library, stored: Stored) -> dict[str, Any]:
         **row_json(listed),
         "path": str(stored.path),
         "flags": list(find_flags(stored.template)),
+        "evidence": list(list_evidence(stored.template)),
+        "newer": [
+            {"version": row.version, "state": str(row.state)}
+            for row in library.versions(stored.name)
+            if row.version > stored.version
+        ],
         "records": [
             {
                 "model": row.model, "arm": str(row.arm), "uses": row.uses,

@@ -2,7 +2,8 @@
 
 JSON is one object: ``schema_version``, ``template`` with its ``version`` and ``template_id``,
 ``unreviewed`` (a draft nobody approved), ``arm``, ``reason``, ``task_type``, ``form``, ``tokens``,
-``parts``, ``left_out``, ``ranking``, ``start`` (the row in the store, if it was written down) and ``content`` in the form asked for.
+``parts``, ``left_out``, ``ranking``, ``start`` (the row in the store, if it was written down) and
+``content`` in the form asked for.
 """
 
 from __future__ import annotations

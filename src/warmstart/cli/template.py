@@ -26,7 +26,7 @@ def template() -> None:
     """Make, review, share and retire templates.
 
     A template is what worked in past sessions, small enough to review. NAME means its current
-    version, NAME@2 the second one. Only approved templates are used without being named.
+    version, NAME@2 the second one. Only approved templates are used, unless --unreviewed says so.
     """
 
 
@@ -130,7 +130,7 @@ def roll_back(*, spec: str, store: str | None, as_json: bool) -> None:
 @template.command("approve")
 @click.argument("spec", metavar="NAME[@VERSION]")
 @click.option("--despite-flags", is_flag=True,
-              help="Also with text in it that reads like instructions.")  # fmt: skip
+              help="Also with orders or risky commands in it.")  # fmt: skip
 @_YES
 @_STORE
 @_JSON
@@ -139,7 +139,9 @@ def approve_template(
 ) -> None:
     """Let a template be used: the newest version, unless one is named.
 
-    What is approved is shown first. From then on it may be chosen for sessions by itself.
+    What is approved is shown first, with what changes against the version in use, and you are
+    asked. Without a terminal it takes NAME@VERSION and --yes. From then on it may be chosen for
+    sessions by itself.
     """
     from warmstart.cli._template_change import run_approve  # noqa: PLC0415 - keeps --help light
 
@@ -167,9 +169,7 @@ def delete_template(*, spec: str, yes: bool, store: str | None, as_json: bool) -
     """Delete a template with all its versions, or the one version named."""
     from warmstart.cli._template_change import run_delete  # noqa: PLC0415 - keeps --help light
 
-    if not yes:
-        click.confirm(f"Delete {spec!r}?", abort=True, err=True)
-    run_delete(store, spec, as_json=as_json)
+    run_delete(store, spec, yes=yes, as_json=as_json)
 
 
 @template.command("export")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from warmstart.library.model import Stored
 from warmstart.model.template import Template
 from warmstart.template import TemplateError
-from warmstart.template.texts import list_texts, rewrite_texts
+from warmstart.template.texts import list_scanned, rewrite_texts
 
 if TYPE_CHECKING:
     from warmstart.redact import Redactor
@@ -51,7 +51,7 @@ def find_flags(template: Template) -> tuple[str, ...]:
     from warmstart.redact.injection import find_instructions  # noqa: PLC0415 - as above
 
     found = set(template.provenance.flags)
-    for where, text in list_texts(template):
+    for where, text in list_scanned(template):
         for name in find_instructions(text):
             found.add(f"{where[:MAX_PLACE]}: {name}")
     return tuple(sorted(found))

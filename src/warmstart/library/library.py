@@ -20,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warmstart.errors import NotFoundError
+from warmstart.errors import NotFoundError, UsageError
 from warmstart.library.catalogue import get_current, not_found
 from warmstart.library.guard import check_approvable, find_flags
 from warmstart.library.model import (
@@ -208,19 +208,30 @@ class Library(Shelf):
         reason = "approved despite flags" if flags else "approved"
         return self.set_state(name, stored.version, TemplateState.APPROVED, reason)
 
-    def delete(self, name: str, version: int | None = None) -> int:
-        """Remove one version, or the whole template; how many files there were."""
-        rows = self.list_rows(check_name(name))
-        gone = [row for row in rows if version in (None, row.version)]
-        if not gone:
-            raise not_found(name, version)
-        if self.db is not None:
-            # The store first: what is left when this is cut short counts as quarantined.
-            db = self.db
-            for row in gone:
+    def delete(self, name: str, version: int | None = None, *, drafts_only: bool = False) -> int:
+        """Remove one version, or the whole template; how many files there were.
+
+        Raises:
+            NotFoundError: there is none.
+            UsageError: with ``drafts_only``, something else than a draft would go; nothing does.
+        """
+        check_name(name)
+
+        def work() -> builtins.list[TemplateRow]:
+            rows = self.list_rows(name)
+            gone = [row for row in rows if version in (None, row.version)]
+            if not gone:
+                raise not_found(name, version)
+            if drafts_only:
+                _refuse_others(gone, name if version is None else f"{name}@{version}")
+            for row in gone if self.db is not None else ():
                 if row.current and len(gone) < len(rows):
                     self.make_way(name, row.version)
-                db.delete_template_rows(name, row.version)
+                self.require_db().delete_template_rows(name, row.version)
+            return gone
+
+        # The store first: what is left when this is cut short counts as quarantined.
+        gone = work() if self.db is None else self.db.in_one_write(work)
         self.files.delete([self.files.path_of(name, row.version, row.template_id) for row in gone])
         return len(gone)
 
@@ -260,3 +271,13 @@ class Library(Shelf):
             db.set_template_state(name, version, TemplateState.RETIRED, reason)
             self.make_way(name, version)
         return harmful
+
+
+def _refuse_others(rows: builtins.list[TemplateRow], spec: str) -> None:
+    others = [row for row in rows if row.state is not TemplateState.DRAFT]
+    if others:
+        listed = ", ".join(f"{row.name}@{row.version} is {row.state}" for row in others)
+        raise UsageError(
+            f"only drafts are deleted here: {listed}",
+            hint=f"a person can delete it: warmstart template delete {spec}",
+        )

@@ -118,6 +118,14 @@ class ExportReport:
     redactions: Mapping[str, int] = field(default_factory=dict)
     """What redaction found only now."""
     signature: Path | None = None
+    name: str = ""
+    version: int = 0
+    state: TemplateState = TemplateState.DRAFT
+
+    @property
+    def spec(self) -> str:
+        """The exact version, as commands take it."""
+        return f"{self.name}@{self.version}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,7 +68,10 @@ def export_template(
     all_found = _add(stored.template.provenance.redactions, found)
     write_whole(path, [encode_bundle(template, all_found)])
     signature = _sign(path, sign_key) if sign_key is not None else None
-    return ExportReport(path=path, id=template_id(template), redactions=found, signature=signature)
+    return ExportReport(
+        path=path, id=template_id(template), redactions=found, signature=signature,
+        name=stored.name, version=stored.version, state=stored.state,
+    )  # fmt: skip
 
 
 def _sign(path: Path, key: Path) -> Path:

@@ -39,6 +39,8 @@ class Change:
 
 
 SINGLE = ("name", "description", "task_type", "system_context")
+TAUGHT = ("description", "system_context", "guidance", "examples", "recoveries", "markers")
+"""Sections that reach an agent, or the person who chooses."""
 SETS = ("tags", "anchors", "preferred_tools", "domains")
 
 
@@ -61,6 +63,24 @@ def diff_templates(old: Template, new: Template) -> list[Change]:
         for name in sorted(one.keys() | other.keys()):
             changes += _diff_value(section, name, one.get(name), other.get(name))
     return changes
+
+
+def is_taught(change: Change) -> bool:
+    """Whether a change is of what an agent is told; where it comes from and counts are not."""
+    return change.section in TAUGHT
+
+
+def count_changes(changes: Iterable[Change]) -> str:
+    """Changes in a line: ``guidance: 2 added, 1 removed; examples: 1 changed``."""
+    counts = Counter((change.section, change.kind) for change in changes)
+    sections = dict.fromkeys(section for section, _ in counts)
+    return "; ".join(
+        f"{section}: "
+        + ", ".join(
+            f"{counts[section, kind]} {kind}" for kind in ChangeKind if counts[section, kind]
+        )
+        for section in sections
+    )
 
 
 def _diff_value(section: str, what: str, old: Any, new: Any) -> list[Change]:

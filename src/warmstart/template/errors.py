@@ -24,6 +24,8 @@ class TemplateError(WarmstartError):
 
 
 def show_key(key: str) -> str:
-    """A foreign name as an error may print it: quoted, printable and short."""
-    shown = ascii(key)
+    """A foreign name as an error may print it: quoted, printable, short, and no secret."""
+    from warmstart.redact import redact  # noqa: PLC0415 - its tables are not for every command
+
+    shown = ascii(redact(key).text)
     return shown if len(shown) <= MAX_SHOWN else shown[: MAX_SHOWN - 1] + "…"

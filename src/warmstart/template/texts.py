@@ -43,6 +43,26 @@ def list_texts(template: Template) -> Iterator[tuple[str, str]]:
         yield from _list(getattr(template, field.name), field.name)
 
 
+def list_scanned(template: Template) -> Iterator[tuple[str, str]]:
+    """Every text, and each list of words as one line: ``["git", "push", "-f"]`` is a command."""
+    yield from list_texts(template)
+    for field in ("examples", "recoveries"):
+        for index, one in enumerate(getattr(template, field)):
+            for name in ("arguments", "failed_arguments"):
+                where = f"{field}[{index}].{name}"
+                yield from _join_words(getattr(one, name, None), where)
+
+
+def _join_words(value: Any, where: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _join_words(inner, f"{where}.{key}")
+    elif isinstance(value, tuple | list):
+        yield where, " ".join(inner for inner in value if isinstance(inner, str))
+        for index, inner in enumerate(value):
+            yield from _join_words(inner, f"{where}[{index}]")
+
+
 def _rewrite(value: Any, rewriter: Rewriter) -> Any:
     if isinstance(value, StrEnum):
         return value

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from warmstart.errors import UsageError
 from warmstart.library import Listed
 from warmstart.mine.request import BuildRequest
 from warmstart.mine.rules import Rules
@@ -14,6 +13,7 @@ from warmstart.model.template import TemplateState
 from warmstart.profile.document import to_document
 from warmstart.sources import READERS, ReadLog
 from warmstart.template import check_name
+from warmstart.template.names import parse_spec
 from warmstart.tool.request import ToolRequest
 from warmstart.workspace import Workspace
 from warmstart.workspace.comparing import compare_sides
@@ -81,16 +81,10 @@ def load(workspace: Workspace, request: ToolRequest) -> Answer:
 
 
 def delete(workspace: Workspace, request: ToolRequest) -> Answer:
-    """Remove a draft; what a person approved is theirs to remove."""
-    name = request.require("name")
+    """Remove drafts; what a person approved, imported or retired is theirs to remove."""
+    name, version = parse_spec(request.require("name"))
     with open_library(workspace) as library:
-        approved = [v for v in library.versions(name) if v.state is TemplateState.APPROVED]
-        if approved:
-            raise UsageError(
-                f"a person approved the template {name!r}",
-                hint=f"they can remove it: warmstart template delete {name}",
-            )
-        return {"deleted": name, "versions": library.delete(name)}
+        return {"deleted": name, "versions": library.delete(name, version, drafts_only=True)}
 
 
 def profile(workspace: Workspace, request: ToolRequest) -> Answer:
@@ -142,8 +136,8 @@ def _select(request: ToolRequest) -> Selection:
 
 
 def _describe(row: Listed) -> Answer:
-    # What strangers wrote is for a person to read before any model does.
-    told = {} if row.state is TemplateState.QUARANTINED else row.summary
+    # What nobody approved is for a person to read before any model does.
+    told = row.summary if row.state is TemplateState.APPROVED else {}
     return {
         "name": row.name,
         "version": row.version,

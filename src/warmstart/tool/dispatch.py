@@ -9,6 +9,7 @@ import orjson
 
 from warmstart.errors import WarmstartError
 from warmstart.export.jsonl import encode_json
+from warmstart.redact import redact
 from warmstart.tool.request import read_request
 from warmstart.workspace import Workspace
 
@@ -41,5 +42,6 @@ def run_tool_text(
 
 
 def _refuse(message: str, hint: str | None) -> dict[str, Any]:
-    answer: dict[str, Any] = {"success": False, "error": message}
-    return {**answer, "hint": hint} if hint else answer
+    """An error repeats names that a model made up or was handed, and one may be a secret."""
+    answer: dict[str, Any] = {"success": False, "error": redact(message).text}
+    return {**answer, "hint": redact(hint).text} if hint else answer

@@ -8,8 +8,8 @@ TOOL_NAME = "warm_session"
 ACTIONS = {
     "build": "mine past sessions that went well into a template and save it as a draft",
     "list": "list the templates there are, with their state and record",
-    "load": "show the messages a template would put in front of a session",
-    "delete": "remove a draft",
+    "load": "show the messages an approved template would put in front of a session",
+    "delete": "remove a draft; nothing that a person approved, imported or retired",
     "profile": "say how reliable one session was, tool by tool",
     "compress-check": "say whether errors rose after a session's context was compacted",
     "compare": "set two sessions side by side, with intervals",
@@ -36,7 +36,7 @@ def parameters() -> dict[str, Any]:
                 "enum": list(ACTIONS),
                 "description": "What to do.",
             },
-            "name": _text("Template name. Needed by build, load and delete."),
+            "name": _text("Template name, or name@version. Needed by build, load and delete."),
             "description": _text("What the template is for. Used by build."),
             "min_messages": {
                 "type": "integer",

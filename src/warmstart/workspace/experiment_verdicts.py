@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from warmstart.experiment.analysis import Comparison
@@ -32,7 +33,19 @@ def read_report(workspace: Workspace, name: str) -> Subject:
     Raises:
         NotFoundError: there is no such experiment.
     """
-    return report_on(read_standing(workspace, name))
+    subject = report_on(read_standing(workspace, name))
+    return replace(subject, specs=_find_versions(workspace, subject.plan.templates))
+
+
+def _find_versions(workspace: Workspace, templates: Mapping[str, str]) -> dict[str, str]:
+    """The version each pinned content has in the library, where it is still there."""
+    found: dict[str, str] = {}
+    with open_library(workspace, read_only=True) as library:
+        for spec, identity in templates.items():
+            row = library.db.find_template_row(identity) if library.db else None
+            if row is not None:
+                found[spec] = f"{row.name}@{row.version}"
+    return found
 
 
 def report_on(standing: Standing) -> Subject:

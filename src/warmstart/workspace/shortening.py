@@ -16,6 +16,7 @@ from warmstart.errors import UsageError
 from warmstart.experiment.plan import Runner, RunnerKind
 from warmstart.experiment.shortening import Choice, Skipped, choose_variants, list_ablations
 from warmstart.experiment.variants import PARTS, STRATEGIES
+from warmstart.library import Saved
 from warmstart.mine import BuildRequest
 from warmstart.model import Message, Role
 from warmstart.model.selection import Selection
@@ -138,11 +139,11 @@ def plan_compaction(workspace: Workspace, wanted: Compaction, runner: Runner) ->
     chosen, skipped = choose_variants(template, variants, wanted.budget, full=WHOLE)
     arms = _arms(name, WHOLE, chosen, skipped, with_cold=wanted.with_cold)
     if SUMMARY in wanted.strategies:
-        made = summarise_template(workspace, template, runner, f"{wanted.name}-summary")
+        summary = summarise_template(workspace, template, runner, f"{wanted.name}-summary")
         arms = replace(
             arms,
-            names=(*arms.names, f"warm:{made}"),
-            notes=(f"the model's summary is the draft {made!r}: warmstart template show {made}",),
+            names=(*arms.names, f"warm:{summary.name}"),
+            notes=(f"the model's summary is the draft {summary.spec}: {summary.next_steps[0]}",),
         )
     return arms
 
@@ -175,8 +176,10 @@ def _save_session(workspace: Workspace, wanted: Compaction) -> str:
     return request.name
 
 
-def summarise_template(workspace: Workspace, template: Template, runner: Runner, name: str) -> str:
-    """Let the model sum up a template; the name of the draft that holds its advice.
+def summarise_template(
+    workspace: Workspace, template: Template, runner: Runner, name: str
+) -> Saved:
+    """Let the model sum up a template; the draft that holds its advice.
 
     What comes back is redacted, and only lines on tools of the template are kept.
 
@@ -209,8 +212,7 @@ def summarise_template(workspace: Workspace, template: Template, runner: Runner,
         system_context="", guidance=lines, examples=(), recoveries=(), markers=(),
     )  # fmt: skip
     with open_library(workspace) as library:
-        library.save(made, state=TemplateState.DRAFT, note="summary by a model")
-    return name
+        return library.save(made, state=TemplateState.DRAFT, note="summary by a model")
 
 
 def list_lessons(template: Template) -> Iterator[str]:

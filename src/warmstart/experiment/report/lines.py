@@ -195,6 +195,7 @@ def list_notes(subject: Subject) -> list[str]:
     ]
     if not subject.complete and not subject.decided:
         lines.append(f"unfinished: {subject.done:,} of {subject.total:,} sessions")
+    lines += [f"{spec} was a draft that nobody had reviewed" for spec in subject.plan.unreviewed]
     lines += _list_oddities(subject)
     return lines or ["no task was left out, the plan was not changed"]
 
@@ -247,13 +248,13 @@ def list_next_steps(subject: Subject) -> list[str]:
     steps = []
     comparisons = subject.verdict.analysis.comparisons
     for verdict, comparison in zip(subject.verdict.arms, comparisons, strict=True):
-        step = _next_step(verdict, comparison)
+        step = _next_step(subject, verdict, comparison)
         if step and step not in steps:
             steps.append(step)
     return steps
 
 
-def _next_step(verdict: ArmVerdict, comparison: Comparison) -> str:
+def _next_step(subject: Subject, verdict: ArmVerdict, comparison: Comparison) -> str:
     match verdict.conclusion:
         case Conclusion.INVALID:
             return f"repair what failed ({'; '.join(verdict.reasons)}), then run a new experiment"
@@ -264,17 +265,18 @@ def _next_step(verdict: ArmVerdict, comparison: Comparison) -> str:
             if needed > comparison.primary.units:
                 unit = comparison.primary.unit
                 return f"an effect as large as the margin needs about {needed:,} {unit}s"
-    return _use_or_not(verdict)
+    return _use_or_not(subject, verdict)
 
 
-def _use_or_not(verdict: ArmVerdict) -> str:
+def _use_or_not(subject: Subject, verdict: ArmVerdict) -> str:
     spec = parse_arm(verdict.arm)
     if spec.kind is not ArmKind.WARM or spec.variant:
         return ""
+    exact = subject.specs.get(spec.template, spec.template)
     if verdict.conclusion is Conclusion.BETTER:
-        return f"use it: warmstart template approve {spec.template}"
+        return f"use it: warmstart template approve {exact}"
     if verdict.conclusion is Conclusion.WORSE:
-        return f"do not use it: warmstart template retire {spec.template}"
+        return f"do not use it: warmstart template retire {exact}"
     return ""
 
 

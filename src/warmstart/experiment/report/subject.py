@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from warmstart.experiment.arms import ArmKind, parse_arm
@@ -32,6 +33,8 @@ class Subject:
     verdict: Verdict
     changes: tuple[Change, ...] = ()
     unreadable: int = 0
+    specs: Mapping[str, str] = field(default_factory=dict)
+    """The exact version of each template of the plan, as commands take it, where it is known."""
 
     @property
     def total(self) -> int:
