@@ -40,12 +40,7 @@ def run_approve(
         stored = library.get(name, version or library.find_newest(name).version)
         is_asked = not (yes or as_json) and sys.stdin.isatty()
         if not is_asked and (version is None or not yes):
-            extra = " --despite-flags" if despite_flags else ""
-            raise UsageError(
-                f"nobody can be asked here, so approving {name!r} needs the version and --yes",
-                hint=f"read it: {list_review_steps(stored.spec)[0]}; then:"
-                f" warmstart template approve {stored.spec} --yes{extra}",
-            )
+            raise _refuse_unasked(stored, " --despite-flags" if despite_flags else "")
         replaced = _compare_with_used(library, stored)
         if not as_json:
             print_stored(open_console(), library, stored)
@@ -54,11 +49,16 @@ def run_approve(
         if is_asked:
             click.confirm(f"Approve {stored.spec}?", abort=True, err=True)
         approved = library.approve(name, stored.version, despite_flags=despite_flags)
-    changed = {
-        "replaces": replaced.version if replaced else None,
-        "changes": [change_json(change) for change in replaced.changes] if replaced else [],
-    }
-    _say(approved, f"{stored.spec} is approved and in use", as_json=as_json, **changed)
+    said = f"{stored.spec} is approved and in use"
+    _say(approved, said, as_json=as_json, **_replaced_json(replaced))
+
+
+def _refuse_unasked(stored: Stored, options: str) -> UsageError:
+    steps = list_review_steps(stored.spec)
+    return UsageError(
+        f"nobody can be asked here, so approving {stored.name!r} needs the version and --yes",
+        hint=f"read it: {steps[0]}; then: {steps[1]} --yes{options}",
+    )
 
 
 class _Replaced(NamedTuple):
@@ -80,6 +80,14 @@ def _compare_with_used(library: Library, stored: Stored) -> _Replaced | None:
         return None
     changes = [one for one in diff_templates(used.template, stored.template) if is_taught(one)]
     return _Replaced(used.spec, used.version, changes)
+
+
+def _replaced_json(replaced: _Replaced | None) -> dict[str, Any]:
+    changes = replaced.changes if replaced else []
+    return {
+        "replaces": replaced.version if replaced else None,
+        "changes": [change_json(change) for change in changes],
+    }
 
 
 def _print_replaced(replaced: _Replaced | None, stored: Stored) -> None:

@@ -24,7 +24,7 @@ from warmstart.library.listed import Listed, Record
 from warmstart.model.state import Arm, TemplateState
 from warmstart.store.template_reader import TemplateReader, open_template_reader
 from warmstart.store.templates import TemplateRow, Templates
-from warmstart.template.errors import show_key
+from warmstart.template.errors import show_name
 
 TEMPLATES_FOLDER = "templates"
 SETTLED_ARM = Arm.WARM
@@ -156,5 +156,5 @@ def not_found(name: str, version: int | None = None) -> NotFoundError:
     """The error for a template, or a version of it, that is not there."""
     which = f"version {version} of the template" if version is not None else "template"
     return NotFoundError(
-        f"there is no {which} {show_key(name)}", wanted=name, hint="warmstart template list"
+        f"there is no {which} {show_name(name)}", wanted=name, hint="warmstart template list"
     )

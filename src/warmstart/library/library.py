@@ -218,22 +218,29 @@ class Library(Shelf):
         check_name(name)
 
         def work() -> builtins.list[TemplateRow]:
-            rows = self.list_rows(name)
-            gone = [row for row in rows if version in (None, row.version)]
-            if not gone:
-                raise not_found(name, version)
+            gone = self._choose_gone(name, version)
             if drafts_only:
                 _refuse_others(gone, name if version is None else f"{name}@{version}")
-            for row in gone if self.db is not None else ():
-                if row.current and len(gone) < len(rows):
-                    self.make_way(name, row.version)
-                self.require_db().delete_template_rows(name, row.version)
+            if self.db is not None:
+                self._forget(gone)
             return gone
 
         # The store first: what is left when this is cut short counts as quarantined.
         gone = work() if self.db is None else self.db.in_one_write(work)
         self.files.delete([self.files.path_of(name, row.version, row.template_id) for row in gone])
         return len(gone)
+
+    def _choose_gone(self, name: str, version: int | None) -> builtins.list[TemplateRow]:
+        gone = [row for row in self.list_rows(name) if version in (None, row.version)]
+        if not gone:
+            raise not_found(name, version)
+        return gone
+
+    def _forget(self, gone: builtins.list[TemplateRow]) -> None:
+        for row in gone:
+            if row.current and len(gone) < len(self.list_rows(row.name)):
+                self.make_way(row.name, row.version)
+            self.require_db().delete_template_rows(row.name, row.version)
 
     def export(
         self,

@@ -24,8 +24,13 @@ class TemplateError(WarmstartError):
 
 
 def show_key(key: str) -> str:
-    """A foreign name as an error may print it: quoted, printable, short, and no secret."""
+    """A foreign name as an error may print it: quoted, printable and short."""
+    shown = ascii(key)
+    return shown if len(shown) <= MAX_SHOWN else shown[: MAX_SHOWN - 1] + "…"
+
+
+def show_name(name: str) -> str:
+    """The same for a name someone gave, who may have given a secret instead."""
     from warmstart.redact import redact  # noqa: PLC0415 - its tables are not for every command
 
-    shown = ascii(redact(key).text)
-    return shown if len(shown) <= MAX_SHOWN else shown[: MAX_SHOWN - 1] + "…"
+    return show_key(redact(name).text)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from warmstart.template.errors import TemplateError, show_key
+from warmstart.template.errors import TemplateError, show_key, show_name
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 MAX_NAME_LENGTH = 64
@@ -32,7 +32,7 @@ def check_name(name: Any, field: str = "name") -> str:
     """
     if isinstance(name, str) and _NAME.fullmatch(name):
         return name
-    shown = show_key(name) if isinstance(name, str) else type(name).__name__
+    shown = show_name(name) if isinstance(name, str) else type(name).__name__
     raise TemplateError(
         f"{shown} is no name of a template",
         field=field,

@@ -17,7 +17,7 @@ from warmstart.model.template import TemplateState
 from warmstart.profile.session import profile_facts
 from warmstart.sources import ReadLog
 from warmstart.template.dataset import SESSION_TEXTS, session_row, template_rows
-from warmstart.template.errors import show_key
+from warmstart.template.errors import show_name
 from warmstart.template.names import parse_spec
 from warmstart.workspace.core import Workspace
 from warmstart.workspace.facts import read_facts
@@ -58,7 +58,7 @@ def list_dataset(
     rows = library.list()
     for missing in sorted(set(names) - {row.name for row in rows}):
         raise NotFoundError(
-            f"there is no template {show_key(missing)}",
+            f"there is no template {show_name(missing)}",
             wanted=missing,
             hint="warmstart template list",
         )

@@ -242,13 +242,10 @@ def _prepare(
     holdout = config.holdout if record else 0.0
     if occasion.template == AUTO:
         choice = _choose(bookcase, occasion, replace(config, holdout=holdout), similarity)
-        spec = choice.template
-        if spec:
-            require_approved(bookcase.get(spec))
+        stored = require_approved(bookcase.get(choice.template)) if choice.template else None
     else:
-        spec = occasion.template
-        choice = _take_named(bookcase.get(spec), occasion)
-    stored = bookcase.get(spec) if spec else None
+        stored = _get_named(bookcase, occasion)
+        choice = _take_named(stored, occasion)
     warmup = _build(stored, occasion, config) if choice.arm is Arm.WARM else _stay_cold(choice)
     if stored and choice.arm is Arm.WARM and warmup.is_empty:
         reason = f"nothing of {stored.name} is of use here: " + "; ".join(warmup.left_out[:3])
@@ -260,6 +257,11 @@ def _prepare(
         unreviewed=_tell_unreviewed(stored) if choice.arm is Arm.WARM else "",
     )
     return _record(bookcase.library, prepared, stored, occasion) if record else prepared
+
+
+def _get_named(bookcase: Bookcase, occasion: Occasion) -> Stored:
+    stored = bookcase.get(occasion.template)
+    return require_approved(stored, unreviewed=occasion.unreviewed, way=UNREVIEWED_WAY)
 
 
 def _tell_unreviewed(stored: Stored | None) -> str:
@@ -302,7 +304,6 @@ def hash_message(message: str) -> str:
 
 def _take_named(stored: Stored, occasion: Occasion) -> Choice:
     """A template someone asked for by name."""
-    require_approved(stored, unreviewed=occasion.unreviewed, way=UNREVIEWED_WAY)
     return Choice(
         template=stored.name,
         arm=Arm.WARM,
