@@ -27,7 +27,22 @@ def test_build_prints_rules_counts_and_the_next_command(run: Run, shop: Path) ->
     assert "at least 30 messages and 8 judged calls" in result.output
     assert "error rate at most 30.0% (as asked)" in result.output
     assert "redacted:" in result.output
-    assert "next: warmstart template show shop" in result.output
+    assert "next: warmstart template show shop@1" in result.output
+    assert "next: warmstart template approve shop@1" in result.output
+
+
+def test_hints_name_the_version_that_was_made_beside_one_in_use(run: Run, shop: Path) -> None:
+    run("template", "build", shop, "--name", "shop", *LOOSE)
+    assert run("template", "approve", "shop@1", "--yes").exit_code == 0
+    made = run("template", "build", shop, "--name", "shop", "--max", "2", *LOOSE, "--json")
+    (report,) = json.loads(made.stdout)["templates"]
+    assert report["next"] == [
+        "warmstart template show shop@2", "warmstart template approve shop@2",
+    ]  # fmt: skip
+    page = json.loads(run("template", "show", "shop", "--json").stdout)
+    assert (page["version"], page["newer"]) == (1, [{"version": 2, "state": "draft"}])
+    again = run("template", "build", shop, "--name", "shop", *LOOSE, "--json").stdout
+    assert json.loads(again)["templates"][0]["next"] == ["warmstart template show shop@1"]
 
 
 def test_build_saves_a_private_draft_and_the_same_one_only_once(

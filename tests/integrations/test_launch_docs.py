@@ -38,9 +38,10 @@ def test_every_line_is_a_command_there_is(line: str) -> None:
 
 
 @pytest.mark.parametrize("agent", ["Claude Code", "Codex", "Hermes"])
-def test_each_agent_is_three_commands_away(agent: str) -> None:
+def test_each_agent_is_four_commands_away(agent: str) -> None:
     section = PAGE.partition(f"\n## {agent}\n")[2]
     first = section.partition("```sh\n")[2].partition("```")[0].splitlines()
     assert first[0] == "pip install warmstart"
-    assert len(first) == 3
-    assert first[2].startswith("warmstart run ")
+    assert len(first) == 4
+    assert first[2] == "warmstart template approve my-work@1"
+    assert first[3].startswith("warmstart run --template my-work ")

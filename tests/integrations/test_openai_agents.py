@@ -19,6 +19,7 @@ from agents.memory.session import Session
 from openai.types.responses import ResponseOutputMessage, ResponseOutputText
 
 from warmstart.integrations.openai_agents import WarmSession
+from warmstart.library.gate import UnapprovedError
 from warmstart.model.template import TemplateState
 from warmstart.sources.registry import get_reader
 from warmstart.warm.build import FRAME, build_warmup
@@ -119,3 +120,15 @@ def test_starting_chooses_a_template_and_writes_it_down() -> None:
         assert library.db
         (row,) = library.db.list_starts()
     assert (row.agent, row.native_id, row.model) == ("openai_agents", "s7", "acme")
+
+
+@pytest.mark.usefixtures("home")
+def test_a_draft_is_refused_unless_it_is_asked_for_unreviewed() -> None:
+    with open_library(Workspace.open()) as library:
+        library.save(make_template(), state=TemplateState.DRAFT)
+    inner = SQLiteSession("s8")
+    with pytest.raises(UnapprovedError, match="fix-tests@1 is a draft"):
+        WarmSession.start(inner, MESSAGE, template="fix-tests")
+    warm = WarmSession.start(inner, MESSAGE, template="fix-tests", unreviewed=True)
+    inner.close()
+    assert not warm.warmup.is_empty

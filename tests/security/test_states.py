@@ -22,6 +22,7 @@ from warmstart.workspace.templates import find_for_model, open_library
 from warmstart.workspace.warming import Occasion, prepare
 
 HIDDEN = (TemplateState.QUARANTINED, TemplateState.RETIRED)
+UNAPPROVED = (*HIDDEN, TemplateState.DRAFT)
 
 
 def save(state: TemplateState, **fields: object) -> tuple[Workspace, Template]:
@@ -44,7 +45,7 @@ def test_no_session_starts_with_it(state: TemplateState) -> None:
     assert not chosen.is_warm
 
 
-@pytest.mark.parametrize("state", HIDDEN)
+@pytest.mark.parametrize("state", UNAPPROVED)
 @pytest.mark.usefixtures("home")
 def test_no_model_loads_it(state: TemplateState) -> None:
     workspace, template = save(state)
@@ -53,7 +54,7 @@ def test_no_model_loads_it(state: TemplateState) -> None:
     assert str(state) in answer["error"]
 
 
-@pytest.mark.parametrize("state", HIDDEN)
+@pytest.mark.parametrize("state", UNAPPROVED)
 @pytest.mark.usefixtures("home")
 def test_it_is_neither_a_prompt_nor_a_resource(state: TemplateState) -> None:
     pytest.importorskip("mcp")
@@ -68,7 +69,7 @@ def test_it_is_neither_a_prompt_nor_a_resource(state: TemplateState) -> None:
     assert asyncio.run(server.list_prompts()) == []
     with pytest.raises(ValueError, match="no approved template"):
         asyncio.run(server.get_prompt(template.name, {"message": "x"}))
-    with pytest.raises(ValueError, match=str(state)):
+    with pytest.raises(UsageError, match=str(state)):
         read_resource(workspace, template.name)
 
 

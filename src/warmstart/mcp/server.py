@@ -15,7 +15,6 @@ from typing import Any
 from warmstart.errors import WarmstartError
 from warmstart.mcp.sdk import Prompt, Server, ToolError
 from warmstart.mcp.tools import TOOLS, annotate
-from warmstart.redact import redact
 from warmstart.template import canonical_json
 from warmstart.tool import run_tool
 from warmstart.workspace import Workspace
@@ -54,7 +53,7 @@ class WarmServer(Server):  # type: ignore[misc] # the class depends on the gener
             ValueError: no approved template has that name, even if one had a moment ago.
         """
         if name not in self._follow_library():
-            raise ValueError(redact(f"there is no approved template {name!r:.80}").text)
+            raise ValueError(f"there is no approved template {name!r:.80}")
         return await super().get_prompt(name, *arguments, **keywords)
 
     def _follow_library(self) -> set[str]:
@@ -144,13 +143,10 @@ def read_resource(workspace: Workspace, name: str) -> str:
     """A template's own JSON.
 
     Raises:
-        ValueError: there is none of that name, or nobody has approved it.
+        WarmstartError: there is none of that name, or nobody has looked at it.
     """
-    try:
-        with open_library(workspace, read_only=True) as library:
-            return canonical_json(find_for_model(library, name).template).decode()
-    except WarmstartError as error:
-        raise ValueError(redact(error.message).text) from None
+    with open_library(workspace, read_only=True) as library:
+        return canonical_json(find_for_model(library, name).template).decode()
 
 
 def tell_template(workspace: Workspace, name: str, message: str = "") -> str:
@@ -160,7 +156,7 @@ def tell_template(workspace: Workspace, name: str, message: str = "") -> str:
             stored = find_for_model(library, name)
         tried = try_template(stored, message, budget=PROMPT_TOKENS, form="markdown")
     except WarmstartError as error:
-        raise ValueError(redact(error.message).text) from None
+        raise ValueError(error.message) from error
     return f"{tried['rendered']}\n\n{message}".strip()
 
 

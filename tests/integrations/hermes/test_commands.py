@@ -14,10 +14,13 @@ from typing import Any
 import pytest
 
 from support.hermes_plugin import RecordingContext
+from support.warming import make_template
 from warmstart.integrations.hermes.commands import add_arguments, run
 from warmstart.model.selection import Selection
+from warmstart.model.template import TemplateState
 from warmstart.sources import ReadLog
 from warmstart.workspace import Workspace
+from warmstart.workspace.templates import open_library
 
 COMMANDS = (
     "analyze", "build", "compare", "compress-check", "create-template", "delete", "extract",
@@ -206,6 +209,19 @@ def test_test_shows_every_message_a_session_would_start_with(
     small = read(capsys, "test", "fix-tests@1", "Fix the cart", "--budget", "120")
     assert small["test"]["tokens"] <= 120
     assert small["test"]["messages"][-1] == {"role": "user", "content": "Fix the cart"}
+
+
+def test_a_draft_is_tested_only_when_it_is_asked_for_unreviewed(
+    workspace: Workspace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with open_library(workspace) as library:
+        library.save(make_template("mine"), state=TemplateState.DRAFT)
+    assert warm("test", "mine", "Fix the cart") == 2
+    refused = capsys.readouterr()
+    assert refused.out == ""
+    assert "warmstart template approve mine@1" in refused.err
+    assert warm("test", "mine", "Fix the cart", "--unreviewed") == 0
+    assert "unreviewed: mine@1 is a draft" in capsys.readouterr().err
 
 
 def test_a_deleted_template_is_gone(

@@ -194,6 +194,16 @@ def test_the_plugin_can_be_told_to_start_nothing_or_one_template(
     assert not is_cold(hermes.begin("Write a poem", session_id="s-2"))
 
 
+def test_a_draft_that_the_settings_name_is_not_sent(
+    hermes: RecordingContext, workspace: Workspace, caplog: pytest.LogCaptureFixture
+) -> None:
+    with open_library(workspace) as library:
+        library.save(make_template("mine"), state=TemplateState.DRAFT)
+    (workspace.home / "config.toml").write_text('[hermes]\ntemplate = "mine"\n')
+    assert is_cold(hermes.begin("Write a poem"))
+    assert "warmstart template approve mine@1" in caplog.text
+
+
 def test_tools_the_session_lacks_are_left_out(hermes: RecordingContext) -> None:
     request = ask({"role": "user", "content": TASK})
     request["tools"] = [{"type": "function", "function": {"name": "read_file"}}, "odd", {}]
