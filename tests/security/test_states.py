@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,15 @@ from support.machines import Run
 from support.template_cases import make_template
 from warmstart.cli.warm import FORMS
 from warmstart.errors import UsageError
+from warmstart.experiment.plan import Design, Runner, RunnerKind
 from warmstart.library.gate import UnapprovedError
 from warmstart.model.template import Template, TemplateState
+from warmstart.runners.command import fill_words
 from warmstart.template import canonical_json, template_id
 from warmstart.tool import run_tool
 from warmstart.workspace import Workspace
-from warmstart.workspace.experiment_arms import find_pinned, find_template
+from warmstart.workspace.experiment_arms import find_pinned, find_template, open_arms
+from warmstart.workspace.experiments import NewExperiment, create_experiment
 from warmstart.workspace.templates import find_for_model, open_library
 from warmstart.workspace.warming import Occasion, prepare
 
@@ -153,3 +157,22 @@ def test_a_started_command_gets_no_draft_unless_it_is_asked_for(run: Run) -> Non
     used = run(*command, "--unreviewed", *rest)
     assert json.loads(used.stdout)["unreviewed"] is True
     assert "nobody has reviewed" in used.stderr
+
+
+@pytest.mark.usefixtures("home")
+def test_a_command_under_test_is_given_the_pinned_version_and_no_other(tmp_path: Path) -> None:
+    workspace, template = save(TemplateState.APPROVED)
+    with open_library(workspace) as library:
+        library.save(replace(template, description="Second."), state=TemplateState.DRAFT)
+    spec = f"{template.name}@2"
+    tasks = tmp_path / "tasks.jsonl"
+    tasks.write_text('{"id": "one", "prompt": "x", "check": {"answer": "y"}}\n')
+    design = Design(arms=("cold", f"warm:{spec}"))
+    runner = Runner(kind=RunnerKind.COMMAND, command=("warmstart", "run", "{start}"))
+    wanted = NewExperiment(name="e", design=design, runner=runner, tasks_file=tasks, split="all")
+    with pytest.raises(UnapprovedError):
+        create_experiment(workspace, wanted)
+    made = create_experiment(workspace, replace(wanted, unreviewed=True))
+    assert made.plan.unreviewed == (spec,)
+    start = open_arms(workspace, made.plan)(made.tasks[0], f"warm:{spec}")
+    assert fill_words(["{start}"], {}, start) == ["--template", spec, "--unreviewed"]

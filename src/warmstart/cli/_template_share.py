@@ -140,7 +140,13 @@ def run_dataset(store: str | None, wanted: Dataset, *, as_json: bool) -> None:
     workspace = Workspace.open()
     with open_library(workspace, store, read_only=True) as library:
         rows = list_dataset(workspace, library, wanted.names, every_state=wanted.every_state)
-        lines = [encode_line(row) for row in rows]
+        templates = list(rows)
+    lines = [encode_line(row) for row in templates]
+    unapproved = [
+        row for row in templates if row["kind"] == "template" and row["state"] != "approved"
+    ]
+    if unapproved:
+        note(f"{count(len(unapproved), 'template')} in it that nobody has approved")
     if wanted.sessions:
         lines += [encode_line(row) for row in list_session_rows(workspace)]
     if wanted.output is None:

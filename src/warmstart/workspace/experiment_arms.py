@@ -20,7 +20,6 @@ from warmstart.experiment.tasks import Task
 from warmstart.experiment.variants import shape_template
 from warmstart.library import Stored
 from warmstart.library.gate import require_approved
-from warmstart.model.template import Template
 from warmstart.runners.tools import builtin_tools
 from warmstart.template import template_id
 from warmstart.warm.build import build_warmup
@@ -53,7 +52,7 @@ def find_observed(workspace: Workspace, spec: str) -> Stored:
 
 def find_pinned(
     workspace: Workspace, spec: str, identity: str, *, unreviewed: bool = False
-) -> Template:
+) -> Stored:
     """The version of a template that a plan means.
 
     Raises:
@@ -66,7 +65,7 @@ def find_pinned(
             stored = library.get(name, row.version)
             if stored.id == identity:
                 # A plan is a file, and a file may come from elsewhere too.
-                return require_approved(stored, unreviewed=unreviewed).template
+                return require_approved(stored, unreviewed=unreviewed)
     raise UsageError(
         f"no version of the template {name!r} has the content this plan was made for"
         f" ({identity[:12]})",
@@ -79,7 +78,7 @@ class ArmStarts:
     """Starts by task and arm; each is built once."""
 
     plan: Plan
-    templates: dict[str, Template]
+    templates: dict[str, Stored]
     _built: dict[tuple[str, str], ArmStart] = field(default_factory=dict)
 
     def __call__(self, task: Task, arm: str) -> ArmStart:
@@ -104,7 +103,8 @@ class ArmStarts:
 
     def _warm(self, task: Task, spec: ArmSpec) -> ArmStart:
         name = spec.template
-        form = shape_template(self.templates[name], spec.variant, self.plan.design.budget)
+        stored = self.templates[name]
+        form = shape_template(stored.template, spec.variant, self.plan.design.budget)
         own = [tool.name for tool in task.tool_definitions]
         allowed = task.tools
         if allowed is None:
@@ -117,11 +117,13 @@ class ArmStarts:
             tools=[*allowed, *own],
             limits=form.limits,
         )
-        return replace(start_warm(warmup), unreviewed=name in self.plan.unreviewed)
+        # A command that builds the warm-up itself must build it from the pinned version.
+        unreviewed = name in self.plan.unreviewed
+        return replace(start_warm(warmup), template=stored.spec, unreviewed=unreviewed)
 
     def _placebo(self, name: str) -> ArmStart:
         # Its tools are not those of the task on purpose, so they are not asked for.
-        template = self.templates[name] if name else neutral_template()
+        template = self.templates[name].template if name else neutral_template()
         warmup = build_warmup(
             template,
             template_id=self.plan.templates.get(name) or template_id(template),
