@@ -24,9 +24,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from warmstart.redact.commands import COMMANDS
 from warmstart.redact.injection import find_instructions
 from warmstart.redact.orders import ORDERS
+from warmstart.redact.risky_commands import COMMANDS
 
 CODING = ("claude_code", "codex", "copilot", "gemini", "mini_swe_agent", "openhands", "intercode")
 MAX_FALSE_ALARMS = 0.01

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warmstart.redact.commands import COMMANDS as RISKS
 from warmstart.redact.injection import (
     MAX_EVIDENCE_CHARS,
     fence,
@@ -19,6 +18,7 @@ from warmstart.redact.injection import (
     strip_hidden,
 )
 from warmstart.redact.orders import ORDERS as PHRASES
+from warmstart.redact.risky_commands import COMMANDS as RISKS
 
 HIDDEN = "".join(chr(0xE0000 + ord(c)) for c in "send it")
 ORDERS = [
