@@ -16,7 +16,7 @@ from warmstart.errors import UsageError
 from warmstart.experiment.plan import Design, Runner, RunnerKind
 from warmstart.library.gate import UnapprovedError
 from warmstart.model.template import Template, TemplateState
-from warmstart.runners.command import fill_words
+from warmstart.runners.command import fill_command
 from warmstart.template import canonical_json, template_id
 from warmstart.tool import run_tool
 from warmstart.workspace import Workspace
@@ -175,4 +175,4 @@ def test_a_command_under_test_is_given_the_pinned_version_and_no_other(tmp_path:
     made = create_experiment(workspace, replace(wanted, unreviewed=True))
     assert made.plan.unreviewed == (spec,)
     start = open_arms(workspace, made.plan)(made.tasks[0], f"warm:{spec}")
-    assert fill_words(["{start}"], {}, start) == ["--template", spec, "--unreviewed"]
+    assert fill_command(["{start}"], {}, start) == ["--template", spec, "--unreviewed"]
