@@ -125,6 +125,14 @@ def test_a_usual_file_needs_no_reader(tmp_path: Path) -> None:
     assert (facts.turns, facts.messages, facts.calls[2].masked) == (2, 8, True)
 
 
+def test_the_calls_before_a_cleared_context_count(tmp_path: Path) -> None:
+    lines = [*TALK, said(9, "Implement the plan.", parentUuid=None, planContent="...")]
+    path = save(tmp_path, [*lines, replied(10, use("toolu_4")), got(11, "toolu_4")])
+    assert not is_left_to_reader(path)
+    (facts,) = check_equal(path)
+    assert (len(facts.calls), facts.compactions, facts.messages) == (4, (3,), 11)
+
+
 @pytest.mark.parametrize(
     "lines",
     [

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 
 from support.badinput import damaged, read_all, retyped, survive, to_jsonl, write
+from support.limited import read_limited
 from warmstart.model import Compaction, Fate, Kind, Link, Message, Parent, Role, Status, Tokens
 from warmstart.sources import ReadLog, find_reader, read_sessions
 from warmstart.sources.probe import probe_path
@@ -19,7 +21,7 @@ from warmstart.sources.readers.claude_code import ClaudeCode
 READER = ClaudeCode()
 SESSION = "11111111-aaaa-4bbb-8ccc-000000000001"
 OTHER = "22222222-aaaa-4bbb-8ccc-000000000002"
-SECONDS = iter(range(10_000))
+SECONDS = count()
 
 
 def line(kind: str, uuid: str, parent: str | None, **fields: Any) -> dict[str, Any]:
@@ -347,13 +349,91 @@ def test_a_file_without_links_is_one_line_of_work(tmp_path: Path) -> None:
 
 def test_going_back_to_the_first_prompt_is_a_rewind(tmp_path: Path) -> None:
     lines = [
-        said("u1", None, "One."),
+        line("progress", "p1", None, data={"type": "hook_progress"}),
+        said("u1", "p1", "One."),
         replied("a1", "u1", "1"),
-        said("u2", None, "Rather two."),
+        said("u2", "p1", "Rather two."),
         replied("a2", "u2", "2", "msg_2"),
     ]
     fates = [fate for _, _, fate in users(read_one(tmp_path, lines).messages)]
     assert fates == [Fate.REWOUND, Fate.LIVE]
+
+
+def clear_and_go_on(parent: str | None, **fields: Any) -> list[dict[str, Any]]:
+    """A first part of two calls, a cleared context, and a second part of one call."""
+    return [
+        *TALK,
+        said("u2", parent, "Implement the following plan: ...", **fields),
+        replied("b1", "u2", use("t3", command="make deploy"), "msg_3"),
+        got("r3", "b1", "t3"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("parent", "fields"),
+    [
+        (None, {"planContent": "..."}),
+        (None, {}),
+        ("a5", {"planContent": "..."}),
+        ("gone", {"planContent": "..."}),
+    ],
+)
+def test_a_cleared_context_is_a_boundary_and_not_a_rewind(
+    tmp_path: Path, parent: str | None, fields: dict[str, Any]
+) -> None:
+    session = read_one(tmp_path, clear_and_go_on(parent, **fields))
+    assert [c.request.id for c in session.calls] == ["t1", "t2", "t3"]
+    assert session.compactions == (Compaction(at=5, trigger="clear"),)
+    assert [m.fate for m in session.messages] == [Fate.ARCHIVED] * 5 + [Fate.LIVE] * 3
+
+
+def test_a_rewind_after_a_cleared_context_is_still_one(tmp_path: Path) -> None:
+    lines = [
+        *clear_and_go_on(None),
+        said("u4", "r3", "Left."),
+        replied("b4", "u4", use("t4"), "m4"),
+    ]
+    lines += [said("u5", "r3", "Right."), replied("b5", "u5", use("t5"), "m5")]
+    session = read_one(tmp_path, lines)
+    assert [c.request.id for c in session.calls] == ["t1", "t2", "t3", "t5"]
+
+
+def test_a_cleared_context_may_open_with_hook_output(tmp_path: Path) -> None:
+    context = {"type": "hook_additional_context", "content": "Be brief."}
+    lines = [
+        *TALK,
+        line("progress", "p2", None, data={"type": "hook_progress"}),
+        line("attachment", "h1", "p2", attachment=context),
+        said("u2", "h1", "Implement it.", planContent="..."),
+        replied("b1", "u2", "Done.", "msg_3"),
+    ]
+    assert [c.at for c in read_one(tmp_path, lines).compactions] == [6]
+
+
+def test_a_compaction_is_not_counted_twice_where_it_opens_a_tree(tmp_path: Path) -> None:
+    lines = [
+        *TALK,
+        line("system", "s1", None, subtype="compact_boundary", compactMetadata={"trigger": "auto"}),
+        said("u2", "s1", "This session is being continued ...", isCompactSummary=True),
+        said("u3", "u2", "Go on."),
+        replied("b1", "u3", "Done.", "msg_3"),
+    ]
+    assert [(c.at, c.trigger) for c in read_one(tmp_path, lines).compactions] == [(5, "auto")]
+
+
+def test_two_trees_written_side_by_side_are_no_boundary(tmp_path: Path) -> None:
+    lines = [*clear_and_go_on(None), said("u9", "a5", "Go on."), replied("b9", "u9", "Yes.", "m9")]
+    session = read_one(tmp_path, lines)
+    assert (session.compactions, {m.fate for m in session.messages}) == ((), {Fate.LIVE})
+
+
+def test_a_file_of_rival_prompts_takes_no_longer_than_its_length(tmp_path: Path) -> None:
+    lines = [said("u0", None, "Go."), replied("a0", "u0", "Yes.")]
+    lines += [said(f"v{number}", "a0", "Again.") for number in range(30_000)]
+    lines += [line("progress", f"p{n}", f"p{n - 1}" if n else "a0") for n in range(20_000)]
+    lines += [said(f"w{number}", "p19999", "Again.") for number in range(20_000)]
+    path = save(tmp_path, lines)
+    assert read_limited(path).sessions == [(f"claude_code:{SESSION}", 50_002, 0)]
 
 
 # Copies

@@ -149,6 +149,8 @@ def _notes(number: int) -> st.SearchStrategy[Line]:
         replied(number, "A try", model="claude-acme-2", costUSD=0.25),
         said(number, "From the side.", isSidechain=True, agentId="abc"),
         said(number, "Once more.", parentUuid=name(0)),
+        said(number, "Begin again.", parentUuid=None),
+        said(number, "Implement the plan.", parentUuid=None, planContent="..."),
         said(number, 5),
         line("user", number, message="none"),
         {"type": "file-history-snapshot", "messageId": "x", "snapshot": {}},

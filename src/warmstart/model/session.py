@@ -32,12 +32,12 @@ class Parent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compaction:
-    """A point where the conversation was replaced by a summary of itself."""
+    """A point where the conversation was replaced by a summary of itself, or cleared."""
 
     at: int
     """Index into ``Session.messages`` of the first message after it."""
     trigger: str | None = None
-    """"auto" or "manual", where the source says."""
+    """"auto" or "manual" where the source says; "clear" where nothing of it was kept."""
     tokens_before: int | None = None
     tokens_after: int | None = None
 

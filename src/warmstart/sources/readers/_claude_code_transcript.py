@@ -193,6 +193,7 @@ class Transcript:
     def _settle(self, thread: Thread, own: str | None) -> str | None:
         """Decide what became of each message; returns the session this one was copied from."""
         thread.mark_rewound()
+        thread.mark_cleared()
         source = self._mark_copies(thread, own)
         _settle_results(thread)
         thread.mark_archived()
