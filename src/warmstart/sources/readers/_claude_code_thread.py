@@ -148,28 +148,36 @@ class Thread:
     def _find_clearings(self) -> Iterator[int]:
         """Where a later tree begins that the user opened, and where a plan is taken up.
 
+        Only what has something to clear is one: an answer since the boundary before.
+        """
+        starts = self._plans | self._find_later_trees()
+        known = {compaction.at for compaction in self.compactions}
+        was_answered = False
+        for at, draft in enumerate(self.drafts) if starts else ():
+            if at in known:
+                was_answered = False
+            elif at in starts and was_answered:
+                was_answered = False
+                yield at
+            was_answered = was_answered or draft.role is Role.ASSISTANT
+
+    def _find_later_trees(self) -> set[int]:
+        """Where trees begin in which the user speaks.
+
         A tree that lines of an earlier one follow is no new beginning: two processes wrote it.
         """
         tree_of = self.chain.find_trees()
-        if not tree_of and not self._plans:
-            return
-        trees = [tree_of.get(draft.line or "") for draft in self.drafts]
+        trees = [tree_of.get(draft.line or "") for draft in self.drafts] if tree_of else []
+        pairs = zip(trees, self.drafts, strict=False)
+        opened = {tree for tree, draft in pairs if tree and _is_turn(draft)}
         last = {tree: at for at, tree in enumerate(trees)}
-        begun: set[str | None] = {None}
+        starts: dict[str, int] = {}
         end = -1
-        has_work = False
-        known = {compaction.at for compaction in self.compactions}
-        opened = {tree for tree, draft in zip(trees, self.drafts, strict=True) if _is_turn(draft)}
-        for at, (tree, draft) in enumerate(zip(trees, self.drafts, strict=True)):
-            is_new = tree not in begun and tree in opened and end < at
-            has_work = has_work and at not in known
-            if has_work and (is_new or at in self._plans):
-                has_work = False
-                yield at
-            if tree not in begun:
-                begun.add(tree)
+        for at, tree in enumerate(trees):
+            if tree is not None and tree not in starts:
+                starts[tree] = at if end < at and tree in opened else 0
                 end = max(end, last[tree])
-            has_work = has_work or draft.role is Role.ASSISTANT
+        return set(starts.values())
 
     def mark_archived(self) -> None:
         """Everything before the last compaction happened, but is gone from the context."""
