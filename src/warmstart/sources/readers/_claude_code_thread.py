@@ -167,14 +167,15 @@ class Thread:
         A tree that lines of an earlier one follow is no new beginning: two processes wrote it.
         """
         tree_of = self.chain.find_trees()
-        trees = [tree_of.get(draft.line or "") for draft in self.drafts] if tree_of else []
-        pairs = zip(trees, self.drafts, strict=False)
-        opened = {tree for tree, draft in pairs if tree and _is_turn(draft)}
+        if not tree_of:
+            return set()
+        trees = [tree_of.get(draft.line or "", "") for draft in self.drafts]
+        opened = {trees[at] for at, draft in enumerate(self.drafts) if _is_turn(draft)}
         last = {tree: at for at, tree in enumerate(trees)}
-        starts: dict[str, int] = {}
+        starts: dict[str, int] = {"": 0}
         end = -1
         for at, tree in enumerate(trees):
-            if tree is not None and tree not in starts:
+            if tree not in starts:
                 starts[tree] = at if end < at and tree in opened else 0
                 end = max(end, last[tree])
         return set(starts.values())
