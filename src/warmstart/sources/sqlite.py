@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 from warmstart.errors import SourceError
 from warmstart.sources.files import GZIP_MAGIC, ZSTD_MAGIC, open_bytes, unreadable
+from warmstart.sources.sqlite_guard import ENDLESS, STORED, GuardedConnection, describe_columns
 
 BUSY_TIMEOUT_SECONDS = 5.0
 DATABASE_NAME = "unpacked.db"
@@ -28,35 +29,64 @@ DATABASE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
 def open_database(path: Path) -> Iterator[sqlite3.Connection]:
     """A read-only connection with rows by name; a compressed file is unpacked to a private copy.
 
+    Only ordinary tables can be read through it, one query at a time, and no query runs for ever.
+
     Raises:
-        SourceError: not there, not a database, locked for too long, or damaged.
+        SourceError: not there, not a database, locked for too long, damaged, or unsafe to read.
     """
     plain = _plain_file(path)
+    connection: GuardedConnection | None = None
     try:
+        _refuse_endless(plain)
         with closing(_connect(plain)) as connection:
             yield connection
     except (sqlite3.Error, UnicodeDecodeError) as error:
         # A damaged file can make SQLite's own complaint text that is no UTF-8.
+        why = connection.explain_failure(error) if connection is not None else str(error)
+        if connection is not None and connection.is_endless:
+            _ENDLESS.add(_identify(plain))
         hint = "close the program that is using it, or try again" if _is_busy(error) else None
-        raise SourceError(f"cannot read {str(path)!r}: {error}", path=path, hint=hint) from error
+        raise SourceError(f"cannot read {str(path)!r}: {why}", path=path, hint=hint) from error
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+_ENDLESS: set[tuple[Path, int, int]] = set()
+"""Databases in which a query found no end: their other sessions are not tried one by one."""
+
+
+def _identify(path: Path) -> tuple[Path, int, int]:
+    stat = path.stat()
+    return path.absolute(), stat.st_size, stat.st_mtime_ns
+
+
+def _refuse_endless(path: Path) -> None:
+    if _ENDLESS and path.exists() and _identify(path) in _ENDLESS:
+        raise sqlite3.DatabaseError(ENDLESS)
+
+
+def _connect(path: Path) -> GuardedConnection:
     uri = f"file:{quote(str(path.resolve()))}?mode=ro"
     if not _wal_of(path).exists() and _is_wal_mode(path):
         # With no -wal beside it there is no writer and the file alone is the whole truth; opened
         # any other way, SQLite would leave a -wal and a -shm behind, or fail where it may not.
         uri += "&immutable=1"
-    connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_SECONDS)
+    connection = sqlite3.connect(
+        uri, uri=True, timeout=BUSY_TIMEOUT_SECONDS, factory=GuardedConnection
+    )
     try:
         connection.row_factory = sqlite3.Row
         connection.text_factory = lambda data: data.decode("utf-8", "replace")
-        connection.execute("PRAGMA query_only = 1")
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        connection.guard(sum(_size_of(file) for file in (path, _wal_of(path))))
     except (sqlite3.Error, UnicodeDecodeError):
         connection.close()
         raise
     return connection
+
+
+def _size_of(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _is_wal_mode(path: Path) -> bool:
@@ -156,9 +186,10 @@ def list_tables(connection: sqlite3.Connection) -> frozenset[str]:
 
 
 def list_columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
-    """Names of a table's columns; empty when there is no such table."""
-    rows = connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
-    return frozenset(row[0] for row in rows)
+    """Names of a table's columns that hold stored values; empty when there is no such table."""
+    return frozenset(
+        name for name, hidden in describe_columns(connection, table) if hidden in STORED
+    )
 
 
 def select_known(connection: sqlite3.Connection, table: str, wanted: tuple[str, ...]) -> str:

@@ -1,0 +1,152 @@
+"""What a foreign database may make us do: give out stored rows of ordinary tables, and stop there.
+
+A database is a program as much as a file. A view can be endless, a computed column can be as slow
+as its author likes, a virtual table runs a module, and a b-tree whose pages point at each other
+has more rows than any disk. So only ordinary tables are read, values have a largest size, and a
+query may take a number of steps that grows with the file: what reads every row of it a few times
+stays far below, and no slow disk or busy machine ever counts as an attack.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import suppress
+
+MAX_VALUE_BYTES = 64 * 1024 * 1024
+"""Of a row, as of a line in a file of lines."""
+MAX_SQL_BYTES = 1_000_000
+STEPS_AT_LEAST = 20_000_000
+"""Steps of SQLite's virtual machine that any query may take: a fraction of a second."""
+STEPS_PER_BYTE = 16
+"""More steps for each byte of the file. A row has four bytes or more and takes about forty."""
+STEPS_BETWEEN_CHECKS = 100_000
+SESSION_TABLES = frozenset(
+    {
+        "agent_messages", "agent_sessions", "message", "message_structure", "messages", "part",
+        "routes", "schema_version", "session", "sessions", "turn_usage",
+    }
+)  # fmt: skip
+"""Tables that readers look for: one of them that cannot be read is why the file cannot be."""
+ENDLESS = "a query found no end, so the database is damaged or made to hang readers"
+_ACTIONS = frozenset(
+    {
+        sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION,
+        sqlite3.SQLITE_TRANSACTION, sqlite3.SQLITE_PRAGMA,
+    }
+)  # fmt: skip
+"""What our own queries consist of; a recursive one is not among them."""
+_PRAGMAS = frozenset({"table_xinfo", "database_list"})
+STORED = frozenset({0, 3})
+"""``hidden`` of columns whose values are in the file, generated or not."""
+_COMPUTED = 2
+"""The same of a generated column that is worked out whenever it is read."""
+
+
+class UnsafeDatabaseError(sqlite3.DatabaseError):
+    """The database asks for more than reading stored rows."""
+
+
+class GuardedConnection(sqlite3.Connection):
+    """A connection to a database that nobody vouches for. Run one query at a time."""
+
+    is_endless = False
+    """A query took all the steps it may take."""
+    _steps_left = 0
+    _steps_allowed = STEPS_AT_LEAST
+    _refused: dict[str, str]
+    _reason: str | None = None
+
+    def guard(self, size: int) -> None:
+        """Begin to watch; ``size`` is that of the file in bytes.
+
+        Raises:
+            UnsafeDatabaseError: a table of sessions is none that can be read.
+        """
+        self._steps_allowed = STEPS_AT_LEAST + STEPS_PER_BYTE * size
+        self._refused = {}
+        _set_limits(self)
+        self.set_progress_handler(self._count_steps, STEPS_BETWEEN_CHECKS)
+        self._refused = _find_refused(self)
+        self.set_authorizer(self._authorize)
+        for name in sorted(SESSION_TABLES & self._refused.keys()):
+            raise UnsafeDatabaseError(self._explain(name))
+
+    def execute(self, *args: object) -> sqlite3.Cursor:
+        """Run a query with a budget of its own."""
+        self._steps_left = self._steps_allowed
+        return super().execute(*args)  # type: ignore[arg-type]
+
+    def explain_failure(self, error: Exception) -> str:
+        """Why a query failed: what was refused, or SQLite's own words."""
+        return self._reason or str(error)
+
+    def _count_steps(self) -> int:
+        self._steps_left -= STEPS_BETWEEN_CHECKS
+        if self._steps_left > 0:
+            return 0
+        self._reason = ENDLESS
+        self.is_endless = True
+        return 1
+
+    def _authorize(
+        self, action: int, name: str | None, _: str | None, __: str | None, source: str | None
+    ) -> int:
+        """Asked about each part of a query; ``source`` is the view or trigger it comes from."""
+        table = (name or "").lower()
+        if source is not None:
+            self._reason = self._explain(source)
+        elif action == sqlite3.SQLITE_READ and table in self._refused:
+            self._reason = self._explain(table)
+        elif action == sqlite3.SQLITE_PRAGMA and table not in _PRAGMAS:
+            self._reason = f"PRAGMA {table} is not allowed"
+        elif action not in _ACTIONS:
+            self._reason = "a foreign database is readonly"
+        else:
+            return sqlite3.SQLITE_OK
+        return sqlite3.SQLITE_DENY
+
+    def _explain(self, name: str) -> str:
+        kind = self._refused.get(name.lower(), "view")
+        return f"{name!r} is a {kind}; only ordinary tables are read"
+
+
+def _set_limits(connection: sqlite3.Connection) -> None:
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, MAX_SQL_BYTES)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH, 1)
+    for pragma in ("query_only = 1", "trusted_schema = 0", "cell_size_check = 1"):
+        connection.execute(f"PRAGMA {pragma}")
+    for name, value in (("DEFENSIVE", True), ("ENABLE_VIEW", False), ("ENABLE_TRIGGER", False)):
+        option = getattr(sqlite3, f"SQLITE_DBCONFIG_{name}", None)
+        if option is not None:  # from Python 3.12 on, and as far as its SQLite knows it
+            with suppress(sqlite3.Error):
+                connection.setconfig(option, value)  # type: ignore[attr-defined,unused-ignore]
+
+
+def _find_refused(connection: sqlite3.Connection) -> dict[str, str]:
+    """Names that are no ordinary tables, in lower case, and what they are instead."""
+    rows = connection.execute(
+        "SELECT name, type, sql FROM sqlite_master WHERE type IN ('table', 'view')"
+    ).fetchall()
+    refused = {}
+    for name, kind, sql in rows:
+        # SQLite goes by the text alone, and has written its beginning itself.
+        text = str(sql).lower()
+        if kind == "view" or text.startswith("create view"):
+            refused[str(name).lower()] = "view"
+        elif not text.startswith("create table"):
+            refused[str(name).lower()] = "virtual table"
+        elif " as" in text and _has_computed_columns(connection, name):
+            refused[str(name).lower()] = "table with computed columns"
+    return refused
+
+
+def _has_computed_columns(connection: sqlite3.Connection, table: str) -> bool:
+    return any(hidden == _COMPUTED for _, hidden in describe_columns(connection, table))
+
+
+def describe_columns(connection: sqlite3.Connection, table: str) -> list[tuple[str, int]]:
+    """Each column of a table with its ``hidden``."""
+    quoted = '"' + table.replace('"', '""') + '"'
+    return [(row[1], row[6]) for row in connection.execute(f"PRAGMA table_xinfo({quoted})")]
