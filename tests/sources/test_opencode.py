@@ -305,7 +305,9 @@ def test_a_data_folder_reads_a_migrated_session_once(tmp_path: Path) -> None:
     to_storage(tmp_path, export(*TALK), export(entry(7, "user", text("old")), id="ses_old"))
     to_database(tmp_path, export(*TALK))
     write(tmp_path, "opencode-dev.db", b"no database")
-    assert [session.native_id for session in read(tmp_path)] == ["ses_a", "ses_old"]
+    sessions, log = read_all(Opencode(), tmp_path)
+    assert [session.native_id for session in sessions] == ["ses_a", "ses_old"]
+    assert dict(log.counts) == {"file is not a database": 1}
 
 
 def test_the_oldest_storage_layout_is_read(tmp_path: Path) -> None:

@@ -6,20 +6,26 @@ The processor time a child may take is a guard against never ending, far above w
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
 CPU_SECONDS = 30
-CODE = """
-import json, sys
+LIMIT = f"""
+import resource, sys
+resource.setrlimit(resource.RLIMIT_CPU, ({CPU_SECONDS}, {CPU_SECONDS}))
+def measure_peak():
+    # What getrusage says includes the process that this one was split off from.
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+"""
+READ = """
+import json
 from pathlib import Path
-import resource
-limit = int(sys.argv[2])
-resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
 from warmstart.errors import SourceError
 from warmstart.sources import ReadLog, read_sessions
 log = ReadLog()
@@ -29,8 +35,7 @@ try:
         sessions.append((session.id, len(session.messages), len(session.calls)))
 except SourceError as failure:
     error = failure.message
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-json.dump([sessions, log.sentences(), error, peak], sys.stdout)
+json.dump([sessions, log.sentences(), error, measure_peak()], sys.stdout)
 """
 
 
@@ -44,13 +49,19 @@ class Reading(NamedTuple):
     peak_megabytes: float
 
 
+def run_limited(code: str, *arguments: str, **environ: str) -> str:
+    """What a child prints, both streams; it must end by itself and well."""
+    if not Path("/proc/self/status").exists():
+        pytest.skip("needs Linux to limit and measure a child")
+    done = subprocess.run(
+        [sys.executable, "-c", LIMIT + code, *arguments],
+        capture_output=True, text=True, check=False, env=os.environ | environ,
+    )  # fmt: skip
+    assert done.returncode == 0, f"ended with {done.returncode}: {done.stderr[-2000:]}"
+    return done.stdout + done.stderr
+
+
 def read_limited(path: Path) -> Reading:
     """Everything at a path, read by a child that is ended when it takes too long."""
-    pytest.importorskip("resource")
-    command = [sys.executable, "-c", CODE, str(path), str(CPU_SECONDS)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"ended with {done.returncode}: {done.stderr[-2000:]}"
-    found: Any = json.loads(done.stdout)
-    # Kilobytes on Linux, bytes on macOS.
-    scale = 1 << 20 if sys.platform == "darwin" else 1 << 10
-    return Reading([tuple(one) for one in found[0]], found[1], found[2], found[3] / scale)
+    sessions, skipped, error, peak = json.loads(run_limited(READ, str(path)))
+    return Reading([tuple(one) for one in sessions], skipped, error, peak / 1024)

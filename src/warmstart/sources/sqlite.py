@@ -73,7 +73,6 @@ def _connect(path: Path) -> GuardedConnection:
         uri, uri=True, timeout=BUSY_TIMEOUT_SECONDS, factory=GuardedConnection
     )
     try:
-        connection.row_factory = sqlite3.Row
         connection.text_factory = lambda data: data.decode("utf-8", "replace")
         connection.guard(sum(_size_of(file) for file in (path, _wal_of(path))))
     except (sqlite3.Error, UnicodeDecodeError):

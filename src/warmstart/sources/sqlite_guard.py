@@ -11,15 +11,20 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import suppress
+from typing import Any
 
 MAX_VALUE_BYTES = 64 * 1024 * 1024
 """Of a row, as of a line in a file of lines."""
 MAX_SQL_BYTES = 1_000_000
-STEPS_AT_LEAST = 20_000_000
+STEPS_AT_LEAST = 5_000_000
 """Steps of SQLite's virtual machine that any query may take: a fraction of a second."""
 STEPS_PER_BYTE = 16
 """More steps for each byte of the file. A row has four bytes or more and takes about forty."""
 STEPS_BETWEEN_CHECKS = 100_000
+BYTES_PER_BYTE = 16
+"""Rows that one query may give out, in bytes for each byte of the file."""
+ROW_BYTES = 16
+"""What a row counts beside its text."""
 SESSION_TABLES = frozenset(
     {
         "agent_messages", "agent_sessions", "message", "message_structure", "messages", "part",
@@ -53,6 +58,8 @@ class GuardedConnection(sqlite3.Connection):
     """A query took all the steps it may take."""
     _steps_left = 0
     _steps_allowed = STEPS_AT_LEAST
+    _bytes_left = 0
+    _bytes_allowed = 0
     _refused: dict[str, str]
     _reason: str | None = None
 
@@ -63,7 +70,9 @@ class GuardedConnection(sqlite3.Connection):
             UnsafeDatabaseError: a table of sessions is none that can be read.
         """
         self._steps_allowed = STEPS_AT_LEAST + STEPS_PER_BYTE * size
+        self._bytes_allowed = STEPS_AT_LEAST + BYTES_PER_BYTE * size
         self._refused = {}
+        self.row_factory = self._make_row
         _set_limits(self)
         self.set_progress_handler(self._count_steps, STEPS_BETWEEN_CHECKS)
         self._refused = _find_refused(self)
@@ -74,18 +83,28 @@ class GuardedConnection(sqlite3.Connection):
     def execute(self, *args: object) -> sqlite3.Cursor:
         """Run a query with a budget of its own."""
         self._steps_left = self._steps_allowed
+        self._bytes_left = self._bytes_allowed
         return super().execute(*args)  # type: ignore[arg-type]
 
     def explain_failure(self, error: Exception) -> str:
         """Why a query failed: what was refused, or SQLite's own words."""
         return self._reason or str(error)
 
+    def _make_row(self, cursor: sqlite3.Cursor, values: tuple[Any, ...]) -> sqlite3.Row:
+        self._bytes_left -= ROW_BYTES
+        for value in values:
+            if value.__class__ is str or value.__class__ is bytes:
+                self._bytes_left -= len(value)
+        if self._bytes_left < 0:
+            self._reason, self.is_endless = ENDLESS, True
+            raise UnsafeDatabaseError(ENDLESS)
+        return sqlite3.Row(cursor, values)
+
     def _count_steps(self) -> int:
         self._steps_left -= STEPS_BETWEEN_CHECKS
         if self._steps_left > 0:
             return 0
-        self._reason = ENDLESS
-        self.is_endless = True
+        self._reason, self.is_endless = ENDLESS, True
         return 1
 
     def _authorize(

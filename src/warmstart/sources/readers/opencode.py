@@ -45,7 +45,9 @@ class Opencode:
     def recognises(self, probe: Probe) -> bool:
         """By the three tables, the folder layout, or the shape of an export."""
         if probe.is_folder:
-            return bool(_databases_in(probe.path) or _session_files(_storage_of(probe.path)))
+            return bool(
+                _databases_in(probe.path, ReadLog()) or _session_files(_storage_of(probe.path))
+            )
         return probe.tables >= TABLES or _is_export(probe)
 
     def units(self, path: Path, log: ReadLog) -> Iterator[Unit]:
@@ -54,7 +56,7 @@ class Opencode:
             yield from _list_database(path, log) if is_database(path) else file_unit(path)
             return
         listed = set()
-        for database in _databases_in(path):
+        for database in _databases_in(path, log):
             for unit in _list_database(database, log):
                 listed.add(unit.key)
                 yield unit
@@ -72,16 +74,17 @@ class Opencode:
             yield _read_row(unit, log)
 
 
-def _holds_messages(path: Path) -> bool:
+def _holds_messages(path: Path, log: ReadLog) -> bool:
     try:
         with open_database(path) as connection:
             return bool(list_columns(connection, "message"))
-    except SourceError:
+    except SourceError as error:
+        log.skip(error.message.rpartition(": ")[2], path)
         return False
 
 
-def _databases_in(folder: Path) -> list[Path]:
-    return [path for path in sorted(folder.glob("opencode*.db")) if _holds_messages(path)]
+def _databases_in(folder: Path, log: ReadLog) -> list[Path]:
+    return [path for path in sorted(folder.glob("opencode*.db")) if _holds_messages(path, log)]
 
 
 def _storage_of(folder: Path) -> Path:
