@@ -22,9 +22,9 @@ from warmstart.sources.files import (
     read_json,
     read_json_lines,
     read_lines,
-    zstd_module,
 )
 from warmstart.sources.log import ReadLog
+from warmstart.sources.unpacking import zstd_module
 
 RECORDS = [{"n": 1}, {"n": 2}, {"n": 3}]
 LINES = to_jsonl(RECORDS)
@@ -87,7 +87,7 @@ def test_a_line_longer_than_the_limit_is_passed_over(tmp_path: Path) -> None:
         file.write(b'\n{"n":2}\n')
     records, log = read(path)
     assert records == [{"n": 1}, {"n": 2}]
-    assert log.counts == {"line longer than 64 MiB": 1}
+    assert log.counts == {"line longer than 32 MiB": 1}
     assert log.resume_at == path.stat().st_size
 
 

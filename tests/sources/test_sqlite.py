@@ -14,7 +14,6 @@ from hypothesis import given
 
 from support.badinput import damaged, write
 from warmstart.errors import SourceError
-from warmstart.sources.files import zstd_module
 from warmstart.sources.sqlite import (
     is_database,
     list_columns,
@@ -22,6 +21,7 @@ from warmstart.sources.sqlite import (
     open_database,
     select_known,
 )
+from warmstart.sources.unpacking import zstd_module
 
 NOBODY = 65534
 

@@ -6,9 +6,8 @@ JSON or not an object is counted and passed over; a half-written last line waits
 
 from __future__ import annotations
 
-import gzip
+import io
 import json
-import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,13 +19,24 @@ import orjson
 
 from warmstart.errors import SourceError
 from warmstart.sources.log import ReadLog
+from warmstart.sources.unpacking import (
+    BUFFER_BYTES,
+    SPARE_BYTES,
+    UnpackLimitError,
+    limit_document,
+    measure_packed,
+    unpack,
+)
 
-MAX_LINE_BYTES = 64 * 1024 * 1024
+MAX_LINE_BYTES = 32 * 1024 * 1024
+"""Model providers take requests of 32 MB at most, so no message that was sent is longer."""
 MAX_DOCUMENT_BYTES = 1024 * 1024 * 1024
-BUFFER_BYTES = 1024 * 1024
-"""What lines are cut from: with Python's own 8 KiB, reading lines takes three times as long."""
-GZIP_MAGIC = b"\x1f\x8b"
-ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+MAX_REPAIRED_BYTES = 16 * 1024 * 1024
+"""The parser that forgives more needs many times the memory."""
+MAX_VALUES = 1_500_000
+"""Values in one line, or in a small document that is compressed; each takes up to 120 bytes."""
+BIG_BYTES = 1024 * 1024
+"""Shorter texts cannot hold too many values."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _NEWLINE = ord("\n")
 _NO_JSON = object()
@@ -40,44 +50,22 @@ class Line(NamedTuple):
 
 
 @contextmanager
-def open_bytes(path: Path, buffering: int = -1) -> Iterator[IO[bytes]]:
-    """The uncompressed content of a file, opened read-only.
+def open_bytes(path: Path, buffering: int = -1, *, spare: int = SPARE_BYTES) -> Iterator[IO[bytes]]:
+    """The uncompressed content of a file, opened read-only; ``spare`` as in ``unpack``.
 
     Raises:
-        SourceError: it cannot be opened, or its compressed stream is broken.
+        SourceError: it cannot be opened, or its compressed stream is broken or has no end.
     """
     try:
-        with path.open("rb", buffering) as raw, _unpack(raw) as unpacked:
+        with path.open("rb", buffering) as raw, unpack(raw, spare) as unpacked:
             yield unpacked
     except (OSError, EOFError, zlib.error) as error:
         raise unreadable(path, error) from error
 
 
-@contextmanager
-def _unpack(raw: IO[bytes]) -> Iterator[IO[bytes]]:
-    magic = raw.read(4)
-    raw.seek(0)
-    if magic.startswith(GZIP_MAGIC):
-        with gzip.open(raw, "rb") as unpacked:
-            yield cast("IO[bytes]", unpacked)
-    elif magic == ZSTD_MAGIC:
-        zstd = zstd_module()
-        try:
-            with zstd.ZstdFile(raw, "rb") as unpacked:
-                yield unpacked
-        except zstd.ZstdError as error:
-            raise OSError(str(error)) from error
-    else:
-        yield raw
-
-
-def zstd_module() -> Any:
-    """The standard library's zstd from 3.14 on, its backport before; loaded only when met."""
-    if sys.version_info >= (3, 14):
-        from compression import zstd  # noqa: PLC0415
-    else:
-        from backports import zstd  # noqa: PLC0415
-    return zstd
+def is_bomb(error: SourceError) -> bool:
+    """Whether a file could not be read because it unpacks to too much."""
+    return isinstance(error.__cause__, UnpackLimitError)
 
 
 def unreadable(path: Path, error: BaseException) -> SourceError:
@@ -99,21 +87,29 @@ def read_head(path: Path, size: int = 65536) -> bytes:
     return bytes(data)
 
 
-def parse_json(data: bytes) -> Any:
+def parse_json(data: bytes, max_values: int | None = MAX_VALUES) -> Any:
     """JSON as agents really write it, or the marker that ``is_json`` refuses.
 
     orjson is strict; Python's own parser takes over for what agents nevertheless write: lone
     surrogates (a JavaScript string cut in the middle of an emoji), NaN, broken UTF-8.
     """
+    if max_values is not None and has_too_many_values(data, max_values):
+        return _NO_JSON
     data = data.removeprefix(BYTE_ORDER_MARK)
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
-        pass
+        if len(data) > MAX_REPAIRED_BYTES:
+            return _NO_JSON
     try:
         return _scrub(json.loads(data.decode("utf-8", "replace"), object_hook=_scrub_object))
     except (ValueError, RecursionError):
         return _NO_JSON
+
+
+def has_too_many_values(data: bytes, max_values: int = MAX_VALUES) -> bool:
+    """Whether a text would make more values than there is memory for."""
+    return len(data) > BIG_BYTES and sum(map(data.count, (b",", b"[", b"{"))) > max_values
 
 
 def is_json(value: Any) -> bool:
@@ -137,8 +133,8 @@ def _scrub(value: Any) -> Any:
 def read_lines(path: Path, log: ReadLog, start: int = 0) -> Iterator[tuple[int, bytes, bool]]:
     """Yield (line number, bytes, complete) from byte ``start`` on; numbers count from there.
 
-    ``log.resume_at`` follows along, just behind the last complete line. A stream that breaks off
-    (truncated gzip) ends the lines and is counted.
+    Empty lines are counted but not given. ``log.resume_at`` follows along, just behind the last
+    complete line. A stream that breaks off (truncated gzip) ends the lines and is counted.
     """
     log.resume_at = position = start
     number = 0
@@ -148,24 +144,39 @@ def read_lines(path: Path, log: ReadLog, start: int = 0) -> Iterator[tuple[int, 
             for line in iter(partial(file.readline, MAX_LINE_BYTES), b""):
                 number += 1
                 position += len(line)
-                if line[-1] == _NEWLINE:
+                if line == b"\n":
+                    blank = _pass_over_blank_lines(file)
+                    number += blank
+                    position += blank
+                    log.resume_at = position
+                elif line[-1] == _NEWLINE:
                     log.resume_at = position
                     yield number, line, True
                 elif len(line) < MAX_LINE_BYTES:
                     yield number, line, False
                 else:
+                    del line
                     position += _pass_over_line(file)
-                    log.skip("line longer than 64 MiB", path, number)
+                    log.skip("line longer than 32 MiB", path, number)
                     log.resume_at = position
-    except SourceError:
+    except SourceError as error:
         if number == 0:
             raise
-        log.skip("compressed data broken off", path, number)
+        is_limit = isinstance(error.__cause__, UnpackLimitError)
+        log.skip(str(error.__cause__) if is_limit else "compressed data broken off", path, number)
+
+
+def _pass_over_blank_lines(file: IO[bytes]) -> int:
+    """Leave out the empty lines that are in the buffer already; there may be a great many."""
+    peeked = cast("io.BufferedReader", file).peek()
+    count = len(peeked) - len(peeked.lstrip(b"\n"))
+    file.read(count)
+    return count
 
 
 def _pass_over_line(file: IO[bytes]) -> int:
     size = 0
-    while chunk := file.readline(MAX_LINE_BYTES):
+    while chunk := file.readline(BUFFER_BYTES):
         size += len(chunk)
         if chunk.endswith(b"\n"):
             break
@@ -193,6 +204,8 @@ def parse_line(
         return data
     if not complete:
         log.skip("last line half-written", path, number)
+    elif has_too_many_values(line):
+        log.skip("line holds more than 1.5 million values", path, number)
     elif is_json(data):
         log.skip("line is JSON but no object", path, number)
     else:
@@ -204,13 +217,30 @@ def read_json(path: Path) -> Any:
     """One whole JSON document.
 
     Raises:
-        SourceError: unreadable, larger than 1 GiB, or no JSON.
+        SourceError: unreadable, too large, or no JSON.
     """
     with open_bytes(path) as file:
-        data = file.read(MAX_DOCUMENT_BYTES + 1)
-    if len(data) > MAX_DOCUMENT_BYTES:
-        raise SourceError(f"cannot read {str(path)!r}: larger than 1 GiB", path=path)
-    value = parse_json(data)
-    if not is_json(value):
-        raise SourceError(f"cannot read {str(path)!r}: no valid JSON", path=path)
-    return value
+        packed = measure_packed(file)
+        limit = MAX_DOCUMENT_BYTES
+        if packed is not None:
+            limit = min(limit_document(packed), limit)
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        error = OSError("larger than 1 GiB") if packed is None else UnpackLimitError()
+        raise unreadable(path, error) from error
+    # What lies on disk as it is may take what memory it takes.
+    return parse_document(data, path, None if packed is None else MAX_VALUES + packed)
+
+
+def parse_document(data: bytes, path: Path, max_values: int | None) -> Any:
+    """A document's value.
+
+    Raises:
+        SourceError: it is no JSON, or holds too many values.
+    """
+    value = parse_json(data, max_values)
+    if is_json(value):
+        return value
+    is_full = max_values is not None and has_too_many_values(data, max_values)
+    why = f"it holds more than {max_values:,} values" if is_full else "no valid JSON"
+    raise SourceError(f"cannot read {str(path)!r}: {why}", path=path)

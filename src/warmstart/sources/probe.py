@@ -9,6 +9,8 @@ from typing import Any
 from warmstart.errors import SourceError
 from warmstart.sources.files import (
     BYTE_ORDER_MARK,
+    MAX_LINE_BYTES,
+    is_bomb,
     parse_json,
     read_head,
     read_json,
@@ -17,6 +19,7 @@ from warmstart.sources.files import (
 )
 from warmstart.sources.log import ReadLog
 from warmstart.sources.reader import Probe
+from warmstart.sources.records import MAX_BLANK_LINES
 from warmstart.sources.sqlite import is_database, list_tables, open_database
 
 MAX_RECORDS = 12
@@ -69,14 +72,16 @@ def _probe_json(path: Path) -> Probe:
 
 def _first_records(path: Path) -> tuple[tuple[dict[str, Any], ...], bool]:
     records: list[dict[str, Any]] = []
-    bad = 0
-    for _, line, _ in read_lines(path, ReadLog()):
+    bad = size = 0
+    for number, line, _ in read_lines(path, ReadLog()):
         value = parse_json(line)
+        size += len(line)
         if isinstance(value, dict):
             records.append(value)
         elif not line.isspace():
             bad += 1
-        if len(records) >= MAX_RECORDS or bad >= MAX_BAD_LINES:
+        is_enough = len(records) >= MAX_RECORDS or bad >= MAX_BAD_LINES
+        if is_enough or size > MAX_LINE_BYTES or number > MAX_BLANK_LINES:
             break
     return tuple(records), bad == 0
 
@@ -84,7 +89,9 @@ def _first_records(path: Path) -> tuple[tuple[dict[str, Any], ...], bool]:
 def _probe_document(path: Path) -> Probe:
     try:
         document = read_json(path)
-    except SourceError:
+    except SourceError as error:
+        if is_bomb(error):
+            raise
         return Probe(path=path)
     if isinstance(document, dict):
         return Probe(path=path, records=(document,))

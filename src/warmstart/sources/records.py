@@ -8,13 +8,13 @@ where the first one stopped.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from warmstart.errors import SourceError
 from warmstart.sources.fields import as_dict
 from warmstart.sources.files import (
+    MAX_LINE_BYTES,
     Line,
     open_bytes,
     parse_json,
@@ -27,6 +27,8 @@ from warmstart.sources.reader import Unit
 
 STORAGE_SUFFIXES = (".gz", ".zst", ".jsonl", ".json")
 SNIFFED_LINES = 12
+MAX_BLANK_LINES = 1000
+"""How far into a file its first lines are looked for."""
 CHUNK_BYTES = 1 << 20
 
 
@@ -72,8 +74,15 @@ def read_document(path: Path) -> list[Any] | None:
 
 def sniff_lines(path: Path) -> list[Any]:
     """The first few lines that are not blank, parsed as far as they can be."""
-    lines = (line for _, line, _ in read_lines(path, ReadLog()) if not line.isspace())
-    return [parse_json(line) for line in islice(lines, SNIFFED_LINES)]
+    values: list[Any] = []
+    size = 0
+    for number, line, _ in read_lines(path, ReadLog()):
+        size += len(line)
+        if not line.isspace():
+            values.append(parse_json(line))
+        if len(values) >= SNIFFED_LINES or size > MAX_LINE_BYTES or number > MAX_BLANK_LINES:
+            break
+    return values
 
 
 def count_lines(path: Path, size: int) -> int:

@@ -17,10 +17,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 from warmstart.errors import SourceError
-from warmstart.sources.files import GZIP_MAGIC, ZSTD_MAGIC, open_bytes, unreadable
+from warmstart.sources.files import open_bytes, unreadable
 from warmstart.sources.sqlite_guard import ENDLESS, STORED, GuardedConnection, describe_columns
+from warmstart.sources.unpacking import GZIP_MAGIC, ZSTD_MAGIC
 
 BUSY_TIMEOUT_SECONDS = 5.0
+UNPACKED_BYTES = 256 * 1024 * 1024
+"""What a small packed database may unpack to on disk: unused pages shrink to nothing."""
 DATABASE_NAME = "unpacked.db"
 DATABASE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
 
@@ -148,7 +151,7 @@ _UNPACKED = _Unpacked()
 
 
 def _unpack(path: Path, target: Path) -> None:
-    with open_bytes(path) as packed, target.open("wb") as plain:
+    with open_bytes(path, spare=UNPACKED_BYTES) as packed, target.open("wb") as plain:
         shutil.copyfileobj(packed, plain, 1 << 20)
 
 

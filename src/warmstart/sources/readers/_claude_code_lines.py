@@ -14,6 +14,8 @@ from typing import Any
 
 import orjson
 
+from warmstart.sources.files import has_too_many_values
+
 __all__ = ["parse_known", "read_progress"]
 
 _PROGRESS_TYPE = b',"type":"progress","data":'
@@ -52,6 +54,8 @@ def read_progress(line: bytes) -> tuple[str, str] | None:
 def parse_known(line: bytes) -> dict[str, Any] | None:
     """The object on a line, perhaps without details nobody reads; None where it takes more."""
     if len(line) > _LONG_BYTES:
+        if has_too_many_values(line):
+            return None
         line = _leave_out_details(line)
     try:
         data = orjson.loads(line)

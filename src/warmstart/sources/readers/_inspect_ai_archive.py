@@ -1,13 +1,16 @@
 """The ``.eval`` archive of Inspect: a zip of one header and one entry (or folder) per sample.
 
-Entries may be compressed with zstd, which the standard library reads from Python 3.14 on. A
-sample is one JSON entry; a large one is a folder of flat sequences (messages, attachments) that
-``sample.json`` refers to by index, and is put together again here. Nothing is unpacked to disk.
+Entries may be compressed with zstd, which ``zipfile`` would unpack without a limit; here it is
+done piece by piece, as for any other file. A sample is one JSON entry; a large one is a folder of
+flat sequences (messages, attachments) that ``sample.json`` refers to by index, and is put together
+again here. Nothing is unpacked to disk.
 """
 
 from __future__ import annotations
 
-import sys
+import io
+import struct
+import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,14 +19,12 @@ from typing import Any, NamedTuple
 
 from warmstart.errors import SourceError
 from warmstart.sources.fields import as_dict, as_int, as_list
-from warmstart.sources.files import (
-    MAX_DOCUMENT_BYTES,
-    is_json,
-    parse_json,
-    unreadable,
-    zstd_module,
-)
+from warmstart.sources.files import MAX_DOCUMENT_BYTES, MAX_VALUES, parse_document, unreadable
+from warmstart.sources.unpacking import UnpackLimitError, limit_document, open_zstd
 
+ZSTD_METHOD = 93
+METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+"""What ``zipfile`` unpacks no further than it is asked to."""
 HEADERS = ("header.json", "_journal/start.json", "start.json")
 """Where the eval is described, best first; a run still under way has a journal only."""
 SAMPLES = "samples/"
@@ -49,6 +50,8 @@ def list_samples(path: Path) -> list[Entry]:
     """The samples of an archive in the order of their names."""
     with _open(path) as archive:
         entries = {info.filename: info for info in archive.infolist()}
+        if sum(info.compress_size for info in entries.values()) > path.stat().st_size:
+            raise zipfile.BadZipFile("entries overlap")
     return [
         Entry(name, f"{entries[name].CRC:08x}-{entries[name].file_size}")
         for name in sorted(entries)
@@ -99,10 +102,12 @@ def _expand(refs: list[Any], pool: list[Any]) -> list[Any]:
             continue
         end = as_int(bounds[1]) if len(bounds) > 1 else start + 1
         items.extend(pool[start:end])
+        if len(items) > MAX_VALUES:
+            raise ValueError("a sample refers to its messages again and again")
     return items
 
 
-def _load_sequence(archive: Any, folder: str, path: Path) -> list[Any]:
+def _load_sequence(archive: zipfile.ZipFile, folder: str, path: Path) -> list[Any]:
     """The items of a sequence; its chunks are named by the index of their first item."""
     starts = {
         int(number): name
@@ -115,43 +120,50 @@ def _load_sequence(archive: Any, folder: str, path: Path) -> list[Any]:
     return [item for chunk in chunks for item in as_list(chunk)]
 
 
-def _load(archive: Any, name: str, path: Path) -> Any:
+def _load(archive: zipfile.ZipFile, name: str, path: Path) -> Any:
     try:
         info = archive.getinfo(name)
-        if info.file_size > MAX_DOCUMENT_BYTES:
-            raise SourceError(f"cannot read {str(path)!r}: sample larger than 1 GiB", path=path)
-        value = parse_json(archive.read(info))
     except KeyError as error:
         raise SourceError(f"cannot read {str(path)!r}: no entry {name!r}", path=path) from error
-    if not is_json(value):
-        raise SourceError(f"cannot read {str(path)!r}: entry is no JSON", path=path)
-    return value
+    limit = min(limit_document(info.compress_size), MAX_DOCUMENT_BYTES)
+    data = _read_entry(archive, info, limit)
+    if len(data) > limit:
+        raise UnpackLimitError
+    return parse_document(data, path, MAX_VALUES + info.compress_size)
+
+
+def _read_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo, limit: int) -> bytes:
+    """The content of an entry, at most one byte more than the limit."""
+    if info.compress_type in METHODS:
+        with archive.open(info) as entry:
+            return entry.read(limit + 1)
+    if info.compress_type != ZSTD_METHOD or archive.fp is None:
+        raise NotImplementedError("an entry is compressed in a way that is not supported")
+    # Behind a header of 30 bytes come a name and more, whose lengths are its last two fields.
+    archive.fp.seek(info.header_offset + 26)
+    lengths = struct.unpack("<HH", archive.fp.read(4))
+    archive.fp.seek(sum(lengths), io.SEEK_CUR)
+    with open_zstd(io.BytesIO(archive.fp.read(info.compress_size))) as entry:
+        data = entry.read(limit + 1)
+    if len(data) <= limit and zlib.crc32(data) != info.CRC:
+        raise zipfile.BadZipFile("an entry is damaged")
+    return data
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[Any]:
+def _open(path: Path) -> Iterator[zipfile.ZipFile]:
     """The archive, with everything that can be wrong with one turned into SourceError."""
-    module = _zip_module()
     broken = (
         OSError,
         EOFError,
         ValueError,  # an offset or a date that no archive can have
         RuntimeError,  # encrypted; also NotImplementedError: an unknown compression
+        struct.error,
         zlib.error,
-        module.BadZipFile,
-        zstd_module().ZstdError,
+        zipfile.BadZipFile,
     )
     try:
-        with module.ZipFile(path) as archive:
+        with zipfile.ZipFile(path) as archive:
             yield archive
     except broken as error:
         raise unreadable(path, error) from error
-
-
-def _zip_module() -> Any:
-    """The ``zipfile`` that reads zstd: the standard one from 3.14 on, its backport before."""
-    if sys.version_info >= (3, 14):
-        import zipfile  # noqa: PLC0415
-    else:
-        from backports.zstd import zipfile  # noqa: PLC0415
-    return zipfile
