@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from warmstart.model import Kind, Message, Request, Result, Role, Session
-from warmstart.sources.assemble import build_session
 from warmstart.sources.fields import (
     as_bool,
     as_dict,
@@ -25,6 +24,7 @@ from warmstart.sources.fields import (
     parse_arguments,
     parse_time,
 )
+from warmstart.sources.joining import build_chat
 from warmstart.sources.log import ReadLog
 from warmstart.sources.reader import Probe, Unit, file_unit
 from warmstart.sources.records import read_records
@@ -64,10 +64,11 @@ class AgentDojo:
         pipeline = as_text(run.get("pipeline_name"))
         attack = as_text(run.get("attack_type")) or "none"
         utility = as_bool(run.get("utility"))
-        return build_session(
+        return build_chat(
             self.name,
             "/".join((suite, pipeline or "none", user_task, attack, injection_task)),
-            list(_read_messages(run, path, log, number)),
+            _read_messages(run, path, log, number),
+            log,
             agent_version=as_text(run.get("agentdojo_package_version")),
             model=pipeline,
             project=as_text(run.get("suite_name")),

@@ -13,7 +13,6 @@ from typing import Any
 
 from warmstart.model import Message, Request, Role, Session
 from warmstart.sources.anthropic_blocks import USAGE_NAMES, is_result, is_use, read_result
-from warmstart.sources.assemble import build_session
 from warmstart.sources.fields import (
     as_dict,
     as_dicts,
@@ -26,10 +25,12 @@ from warmstart.sources.fields import (
     parse_tokens,
 )
 from warmstart.sources.files import read_json, read_json_lines
+from warmstart.sources.joining import build_chat
 from warmstart.sources.log import ReadLog
+from warmstart.sources.naming import name_file, name_record
 from warmstart.sources.probe import probe_path
 from warmstart.sources.reader import Probe, Unit, file_unit
-from warmstart.sources.records import count_lines, file_stem
+from warmstart.sources.records import count_lines
 
 OWN_BLOCKS = frozenset({"thinking", "redacted_thinking", "document", "search_result"})
 """Content types of this API alone; those of calls and results are told by their endings."""
@@ -103,39 +104,46 @@ def _is_conversation(record: Any) -> bool:
 def _read_document(document: Any, path: Path, log: ReadLog) -> Iterator[Session]:
     """One conversation, as such or as its bare messages; or a list of conversations."""
     if not isinstance(document, list):
-        yield from _read_conversation(document, file_stem(path.name), path, log)
+        yield from _read_conversation(document, name_file(path), path, log)
     elif any(map(_is_message, document)):
-        yield from _read_conversation({"messages": document}, file_stem(path.name), path, log)
+        yield from _read_conversation({"messages": document}, name_file(path), path, log)
     else:
         for number, record in enumerate(document, 1):
             yield from _read_numbered(record, number, path, log)
 
 
 def _read_numbered(record: Any, number: int, path: Path, log: ReadLog) -> Iterator[Session]:
-    yield from _read_conversation(record, f"{file_stem(path.name)}:{number}", path, log, number)
+    own = _own_id(as_dict(record))
+    yield from _read_conversation(record, name_record(path, own, number), path, log, number)
 
 
 def _read_conversation(
-    record: Any, fallback: str, path: Path, log: ReadLog, number: int | None = None
+    record: Any, name: str, path: Path, log: ReadLog, number: int | None = None
 ) -> Iterator[Session]:
     data = as_dict(record)
     if not isinstance(data.get("messages"), list):
         log.skip("record is no conversation", path, number)
         return
-    names = ("id", "session_id", "conversation_id", "uuid")
     messages = list(_read_messages(data["messages"], path, log, number))
     if system := content_text(data.get("system")):
         messages.insert(0, Message(role=Role.SYSTEM, text=system))
-    yield build_session(
+    own = _own_id(data)
+    yield build_chat(
         Anthropic.name,
-        next((own for own in (as_id(data.get(name)) for name in names) if own), fallback),
+        own if own and not own.isdecimal() else name,
         messages,
+        log,
         model=as_text(data.get("model")),
         title=as_text(data.get("title")),
         started_at=parse_time(data.get("created_at") or data.get("timestamp")),
         tokens=parse_tokens(data.get("usage"), USAGE_NAMES),
         path=str(path),
     )
+
+
+def _own_id(data: dict[str, Any]) -> str | None:
+    names = ("id", "session_id", "conversation_id", "uuid")
+    return next((own for own in (as_id(data.get(name)) for name in names) if own), None)
 
 
 def _read_messages(

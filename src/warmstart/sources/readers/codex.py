@@ -14,6 +14,7 @@ from warmstart.model import Session
 from warmstart.sources.fields import as_dicts, as_text
 from warmstart.sources.files import Line, read_json_lines
 from warmstart.sources.log import ReadLog
+from warmstart.sources.naming import name_file
 from warmstart.sources.probe import probe_path
 from warmstart.sources.reader import Probe, Unit, file_unit
 from warmstart.sources.readers._codex_items import ITEMS, is_bare_header, read_line
@@ -59,7 +60,7 @@ class Codex:
             empty = False
             rollout.take(line)
         if not empty:
-            yield rollout.build_session(unit.path, unit.path.name.partition(".")[0] or "unnamed")
+            yield rollout.build_session(unit.path, name_file(unit.path))
 
 
 def _is_wrapped(record: dict[str, Any]) -> bool:

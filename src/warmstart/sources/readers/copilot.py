@@ -14,6 +14,7 @@ from warmstart.sources.assemble import build_session
 from warmstart.sources.fields import as_dict, as_dicts, as_id, as_text, content_text, parse_time
 from warmstart.sources.files import read_json_lines
 from warmstart.sources.log import ReadLog
+from warmstart.sources.naming import name_file
 from warmstart.sources.probe import probe_path
 from warmstart.sources.reader import Probe, Unit, file_unit
 from warmstart.sources.readers._copilot_events import Events, find_refusal, to_request
@@ -82,7 +83,7 @@ def _is_document(record: dict[str, Any]) -> bool:
 def _name_session(path: Path) -> str:
     """Logs are all called ``events.jsonl``; their folder has the id."""
     stem = path.name.partition(".")[0]
-    return (path.parent.name if stem == "events" else stem) or "unnamed"
+    return path.parent.name or stem if stem == "events" else name_file(path)
 
 
 def _read_document(document: dict[str, Any], path: Path) -> Session:

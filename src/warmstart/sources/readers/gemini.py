@@ -42,6 +42,7 @@ from warmstart.sources.fields import (
 )
 from warmstart.sources.files import read_json_lines
 from warmstart.sources.log import ReadLog
+from warmstart.sources.naming import name_file
 from warmstart.sources.probe import probe_path
 from warmstart.sources.reader import Probe, Unit, file_unit
 
@@ -220,7 +221,7 @@ def _build_session(replay: _Replay, path: Path) -> Session:
     starts.append(len(messages))
     return build_session(
         "gemini",
-        as_id(header.get("sessionId")) or path.name.partition(".")[0] or "unnamed",
+        as_id(header.get("sessionId")) or name_file(path),
         messages,
         title=as_text(header.get("summary")),
         project=_find_project(header, path),

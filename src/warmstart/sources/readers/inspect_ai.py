@@ -40,6 +40,7 @@ from warmstart.sources.fields import (
 )
 from warmstart.sources.files import read_head, read_json
 from warmstart.sources.log import ReadLog
+from warmstart.sources.naming import name_file
 from warmstart.sources.reader import Probe, Unit, file_unit
 from warmstart.sources.readers import _inspect_ai_archive as archives
 
@@ -134,7 +135,7 @@ def _build(spec: dict[str, Any], data: dict[str, Any], path: Path, number: int) 
     messages = list(_read_messages(sample, rows))
     usage = _list_usage(data)
     place = f"{as_id(data.get('id')) or number}/{as_int(data.get('epoch')) or 1}"
-    run = as_text(spec.get("eval_id")) or as_text(spec.get("run_id")) or path.stem
+    run = as_text(spec.get("eval_id")) or as_text(spec.get("run_id")) or name_file(path)
     return build_session(
         InspectAI.name,
         as_text(data.get("uuid")) or f"{run}/{place}",

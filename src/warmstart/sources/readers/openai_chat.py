@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from warmstart.model import Message, Request, Result, Role, Session, Tokens
-from warmstart.sources.assemble import build_session
 from warmstart.sources.fields import (
     as_bool,
     as_dict,
@@ -30,9 +29,11 @@ from warmstart.sources.files import (
     Line,
     read_json_lines,
 )
+from warmstart.sources.joining import build_chat
 from warmstart.sources.log import ReadLog
+from warmstart.sources.naming import name_file, name_record
 from warmstart.sources.reader import Probe, Unit, file_unit
-from warmstart.sources.records import count_lines, file_stem, read_document, sniff_lines
+from warmstart.sources.records import count_lines, read_document, sniff_lines
 
 ROLES = {
     "system": Role.SYSTEM,
@@ -79,7 +80,7 @@ class OpenAIChat:
         # What is appended belongs to this same document: it is always read from its start.
         log.resume_at = 0
         if any(_is_entry(record) for record in records):
-            yield self._read_session({}, records, file_stem(unit.path.name), unit.path, log)
+            yield self._read_session({}, records, name_file(unit.path), unit.path, log)
         else:
             numbered = (Line(number, as_dict(item)) for number, item in enumerate(records, 1))
             yield from self._read_conversations(numbered, unit.path, log, 0)
@@ -90,7 +91,7 @@ class OpenAIChat:
         for line in lines:
             number = before + line.number
             if _is_conversation(line.data):
-                own = _own_id(line.data) or f"{file_stem(path.name)}:{number}"
+                own = name_record(path, _own_id(line.data), number)
                 yield self._read_session(line.data, _entries_of(line.data), own, path, log)
             else:
                 log.skip("record is no conversation", path, number)
@@ -98,10 +99,11 @@ class OpenAIChat:
     def _read_session(
         self, record: dict[str, Any], entries: list[Any], native_id: str, path: Path, log: ReadLog
     ) -> Session:
-        return build_session(
+        return build_chat(
             self.name,
             native_id,
-            list(_read_messages(entries, path, log)),
+            _read_messages(entries, path, log),
+            log,
             model=as_text(record.get("model")),
             title=as_text(record.get("title")),
             started_at=_first_time(record, "created_at", "created", "timestamp"),

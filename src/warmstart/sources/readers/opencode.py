@@ -24,6 +24,7 @@ from warmstart.sources.fields import (
 )
 from warmstart.sources.files import parse_json, read_json
 from warmstart.sources.log import ReadLog
+from warmstart.sources.naming import name_file
 from warmstart.sources.reader import Probe, Unit, file_fingerprint, file_unit
 from warmstart.sources.readers._opencode_messages import ORIGIN, Entry, Transcript
 from warmstart.sources.sqlite import is_database, list_columns, open_database, select_known
@@ -217,7 +218,7 @@ def _read_export(path: Path, log: ReadLog) -> Session:
     lost = len(messages) - len(entries) if isinstance(messages, list) else 0
     if lost:
         log.skip("message is no JSON object", path, count=lost)
-    session_id = as_id(info.get("id")) or path.name.partition(".")[0] or ORIGIN
+    session_id = as_id(info.get("id")) or name_file(path)
     return _build(Unit(path=path, key=session_id), info, entries, log)
 
 

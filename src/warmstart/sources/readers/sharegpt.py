@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from warmstart.model import Message, Request, Result, Role, Session
-from warmstart.sources.assemble import build_session
 from warmstart.sources.fields import (
     as_dict,
     as_id,
@@ -29,9 +28,11 @@ from warmstart.sources.files import (
     is_json,
     parse_json,
 )
+from warmstart.sources.joining import build_chat
 from warmstart.sources.log import ReadLog
+from warmstart.sources.naming import name_record
 from warmstart.sources.reader import Probe, Unit, file_unit
-from warmstart.sources.records import file_stem, read_records
+from warmstart.sources.records import read_records
 
 SPEAKERS = {
     "system": Role.SYSTEM,
@@ -97,10 +98,11 @@ class ShareGPT:
     ) -> Session:
         messages = list(_read_turns(record, number, path, log))
         is_hermes = any("<tools>" in m.text for m in messages if m.role is Role.SYSTEM)
-        return build_session(
+        return build_chat(
             self.name,
-            f"{file_stem(path.name)}:{number}",
+            name_record(path, None, number),
             messages,
+            log,
             agent="hermes" if is_hermes else self.name,
             model=as_text(record.get("model")),
             # Written when the conversation is saved, which is when it has ended.

@@ -30,8 +30,8 @@ from warmstart.sources.fields import (
 )
 from warmstart.sources.files import read_json
 from warmstart.sources.log import ReadLog
+from warmstart.sources.naming import name_file
 from warmstart.sources.reader import Probe, Unit, file_unit
-from warmstart.sources.records import file_stem
 
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.TOOL}
 USAGE = {"input": "prompt_tokens", "output": "completion_tokens"}
@@ -80,7 +80,7 @@ class Tau2Bench:
         trial = as_id(simulation.get("trial")) or 0
         return build_session(
             self.name,
-            as_id(simulation.get("id")) or f"{file_stem(path.name)}/{task or number}/{trial}",
+            as_id(simulation.get("id")) or f"{name_file(path)}/{task or number}/{trial}",
             list(_read_messages(simulation, model, path, log)),
             model=model,
             agent_version=as_text(info.get("git_commit")),

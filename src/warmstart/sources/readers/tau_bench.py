@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from warmstart.model import Message, Request, Result, Role, Session
-from warmstart.sources.assemble import build_session
 from warmstart.sources.fields import (
     as_dict,
     as_dicts,
@@ -24,7 +23,9 @@ from warmstart.sources.fields import (
     parse_arguments,
 )
 from warmstart.sources.files import read_json
+from warmstart.sources.joining import build_chat
 from warmstart.sources.log import ReadLog
+from warmstart.sources.naming import name_file
 from warmstart.sources.reader import Probe, Unit, file_unit
 from warmstart.sources.records import file_stem
 
@@ -58,19 +59,21 @@ class TauBench:
         """One session per run."""
         document = read_json(unit.path)
         stem = file_stem(unit.path.name)
+        name = name_file(unit.path)
         seen: Counter[str] = Counter()
         for number, run in enumerate(document if isinstance(document, list) else [document], 1):
             if not isinstance(run, dict) or not _is_run(run):
                 log.skip("entry is no run", unit.path, number)
                 continue
-            native_id = _native_id(run, stem, number)
+            native_id = _native_id(run, name, number)
             seen[native_id] += 1
             if seen[native_id] > 1:
                 native_id = f"{native_id}#{seen[native_id]}"
-            yield build_session(
+            yield build_chat(
                 self.name,
                 native_id,
-                list(_read_messages(run, unit.path, log)),
+                _read_messages(run, unit.path, log),
+                log,
                 task=as_id(run.get("task_id")),
                 reward=_reward(run),
                 project=_environment(stem),
@@ -82,11 +85,11 @@ def _is_run(record: dict[str, Any]) -> bool:
     return isinstance(record.get("traj"), list) and "task_id" in record
 
 
-def _native_id(run: dict[str, Any], stem: str, number: int) -> str:
+def _native_id(run: dict[str, Any], name: str, number: int) -> str:
     task = as_id(run.get("task_id"))
     if task is None:
-        return f"{stem}:{number}"
-    return f"{stem}/{task}/{as_id(run.get('trial')) or 0}"
+        return f"{name}:{number}"
+    return f"{name}/{task}/{as_id(run.get('trial')) or 0}"
 
 
 def _reward(run: dict[str, Any]) -> float | None:
