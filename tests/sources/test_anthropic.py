@@ -61,7 +61,7 @@ def as_json(value: Any) -> bytes:
 
 def test_a_document_is_one_session_named_by_its_file(tmp_path: Path) -> None:
     sessions, log = read_all(READER, write(tmp_path, "talk.json", as_json(CONVERSATION)))
-    assert [s.id for s in sessions] == ["anthropic:talk"]
+    assert [s.id for s in sessions] == [f"anthropic:{tmp_path.name}/talk"]
     assert (sessions[0].model, sessions[0].messages[0].role) == ("claude-acme-1", Role.SYSTEM)
     assert log.total == 0
 
@@ -94,10 +94,10 @@ def test_an_answer_keeps_its_thinking_and_its_tokens(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "ids"),
     [
-        ("array.json", as_json(TURNS), ["array"]),
-        ("many.json", as_json([CONVERSATION, CONVERSATION]), ["many:1", "many:2"]),
+        ("array.json", as_json(TURNS), ["{}/array"]),
+        ("many.json", as_json([CONVERSATION, CONVERSATION]), ["{}/many:1", "{}/many:2"]),
         ("lines.jsonl", to_jsonl(LINES), ["c0", "c1", "c2", "c3"]),
-        ("turns.jsonl", to_jsonl(TURNS), ["turns"]),
+        ("turns.jsonl", to_jsonl(TURNS), ["{}/turns"]),
     ],
 )
 def test_every_way_of_saving_is_recognised_and_read(
@@ -107,7 +107,8 @@ def test_every_way_of_saving_is_recognised_and_read(
     found = find_reader(probe_path(path))
     sessions, _ = read_all(READER, path)
     assert found is not None
-    assert (found.name, [s.native_id for s in sessions]) == ("anthropic", ids)
+    expected = [known.format(tmp_path.name) for known in ids]
+    assert (found.name, [s.native_id for s in sessions]) == ("anthropic", expected)
     assert all(len(s.calls) == 2 for s in sessions)
 
 
@@ -186,7 +187,7 @@ def test_reading_on_from_the_middle_equals_reading_the_whole(tmp_path: Path) -> 
     path.write_bytes(data)
     rest = list(READER.read(Unit(path=path, start=log.resume_at), log))
     assert first + rest == list(READER.read(Unit(path=path), ReadLog()))
-    assert [s.native_id for s in rest] == ["log:3", "log:4"]
+    assert [s.native_id for s in rest] == [f"{tmp_path.name}/log:3", f"{tmp_path.name}/log:4"]
 
 
 def test_a_broken_document_is_a_source_error(tmp_path: Path) -> None:

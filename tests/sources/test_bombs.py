@@ -79,7 +79,7 @@ def test_a_bomb_takes_little_memory_and_the_rest_is_read(
     write(tmp_path, f"bomb.jsonl.{suffix}", pack(pour(*OPENINGS[kind])))
     write(tmp_path, "good.jsonl", GOOD)
     found = read_limited(tmp_path)
-    assert "openai_chat:good:1" in [name for name, _, _ in found.sessions]
+    assert f"openai_chat:{tmp_path.name}/good:1" in [name for name, _, _ in found.sessions]
     assert found.skipped
     assert found.peak_megabytes < MAX_MEGABYTES
 

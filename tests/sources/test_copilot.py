@@ -237,7 +237,7 @@ def test_an_abort_leaves_open_calls_unanswered(tmp_path: Path) -> None:
 def test_a_log_without_a_start_is_named_after_its_folder_or_file(tmp_path: Path) -> None:
     assert read(tmp_path, say("Hi")).native_id == "s1"
     (session,) = read_many(tmp_path, say("Hi"), name="abc.jsonl")
-    assert session.native_id == "abc"
+    assert session.native_id == f"{tmp_path.name}/abc"
 
 
 def test_lines_that_are_no_events_are_counted(tmp_path: Path) -> None:
@@ -286,7 +286,11 @@ def test_a_home_lists_logs_and_documents(tmp_path: Path) -> None:
     write(tmp_path, "history-session-state/old1.json", json.dumps(DOCUMENT).encode())
     write(tmp_path, "session-state/s1/events.jsonl.lock", b"")
     assert find_reader(probe_path(tmp_path)) is COPILOT
-    assert [s.native_id for s in read_all(COPILOT, tmp_path)[0]] == ["old1", "s0", "s1"]
+    assert [s.native_id for s in read_all(COPILOT, tmp_path)[0]] == [
+        "old1",
+        "session-state/s0",
+        "s1",
+    ]
 
 
 def test_a_folder_without_logs_is_not_claimed(tmp_path: Path) -> None:

@@ -67,7 +67,8 @@ def texts(session: Session) -> list[tuple[str, str | None]]:
 
 def test_each_line_is_a_conversation_named_by_itself_or_by_its_place(tmp_path: Path) -> None:
     sessions, log = read_all(READER, write(tmp_path, "tuned.jsonl", VALID))
-    assert [s.native_id for s in sessions] == ["tuned:1", "talk-9", "tuned:3"]
+    name = f"{tmp_path.name}/tuned"
+    assert [s.native_id for s in sessions] == [f"{name}:1", "talk-9", f"{name}:3"]
     assert (sessions[0].model, sessions[1].started_at) == ("acme-1", 1_770_000_000)
     assert log.total == 0
 
@@ -150,7 +151,7 @@ def test_an_array_of_messages_is_one_session(
     path = write(tmp_path, "talk.json", json.dumps(document, indent=indent).encode())
     assert find_reader(probe_path(path)) is get_reader("openai_chat")
     sessions, log = read_all(READER, path)
-    assert [s.native_id for s in sessions] == ["talk"]
+    assert [s.native_id for s in sessions] == [f"{tmp_path.name}/talk"]
     assert (len(sessions[0].calls), log.total) == (2, 0)
 
 
@@ -158,13 +159,15 @@ def test_an_array_of_messages_is_one_session(
 def test_an_array_of_conversations_is_many(tmp_path: Path, indent: int | None) -> None:
     path = write(tmp_path, "all.json", json.dumps(CONVERSATIONS, indent=indent).encode())
     assert find_reader(probe_path(path)) is get_reader("openai_chat")
-    assert [s.native_id for s in read_all(READER, path)[0]] == ["all:1", "talk-9", "all:3"]
+    name = f"{tmp_path.name}/all"
+    ids = [s.native_id for s in read_all(READER, path)[0]]
+    assert ids == [f"{name}:1", "talk-9", f"{name}:3"]
 
 
 def test_one_conversation_may_be_a_document(tmp_path: Path) -> None:
     path = write(tmp_path, "c.json", json.dumps(CONVERSATIONS[0], indent=2).encode())
     (session,), _ = read_all(READER, path)
-    assert (session.native_id, len(session.calls)) == ("c:1", 2)
+    assert (session.native_id, len(session.calls)) == (f"{tmp_path.name}/c:1", 2)
 
 
 def test_an_array_with_a_message_on_each_line_is_still_an_array(tmp_path: Path) -> None:
@@ -176,7 +179,8 @@ def test_an_array_with_a_message_on_each_line_is_still_an_array(tmp_path: Path) 
 def test_lines_of_messages_are_one_session_read_from_its_start(tmp_path: Path) -> None:
     path = write(tmp_path, "log.jsonl", to_jsonl(CHAT))
     (session,), log = read_all(READER, path)
-    assert (session.native_id, len(session.calls), log.resume_at) == ("log", 2, 0)
+    assert (session.native_id, len(session.calls)) == (f"{tmp_path.name}/log", 2)
+    assert log.resume_at == 0
 
 
 def test_reading_on_from_where_it_stopped_gives_the_rest(tmp_path: Path) -> None:

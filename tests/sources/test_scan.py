@@ -51,10 +51,10 @@ def test_a_folder_of_mixed_formats_is_read_by_the_right_readers(tmp_path: Path) 
     write(tmp_path, "runs.json", RUNS)
     ids, log = scan(tmp_path)
     assert sorted(ids) == [
-        "openai_chat:chat:1",
-        "openai_chat:chat:2",
-        "sharegpt:share:1",
-        "tau_bench:runs/1/0",
+        f"openai_chat:{tmp_path.name}/chat:1",
+        f"openai_chat:{tmp_path.name}/chat:2",
+        "sharegpt:er/share:1",
+        f"tau_bench:{tmp_path.name}/runs/1/0",
     ]
     assert log.total == 0
 
@@ -63,7 +63,7 @@ def test_files_come_oldest_first(tmp_path: Path) -> None:
     for age, name in enumerate(["b", "c", "a"]):
         path = write(tmp_path, f"{name}.jsonl", to_jsonl([chat()]))
         os.utime(path, (1000 + age, 1000 + age))
-    assert [i.split(":")[1] for i in scan(tmp_path)[0]] == ["b", "c", "a"]
+    assert [i.split("/")[-1] for i in scan(tmp_path)[0]] == ["b:1", "c:1", "a:1"]
 
 
 @pytest.mark.parametrize("name", [".git", "node_modules", "__pycache__", ".venv"])
@@ -86,13 +86,13 @@ def test_links_to_files_are_followed_and_links_to_folders_are_not(tmp_path: Path
     (folder / "dangling.jsonl").symlink_to(tmp_path / "gone")
     (folder / "loop").symlink_to(folder)
     ids, log = scan(folder)
-    assert (ids, log.total) == (["openai_chat:linked:1"], 0)
+    assert (ids, log.total) == (["openai_chat:scanned/linked:1"], 0)
 
 
 def test_a_link_named_by_the_user_is_followed(tmp_path: Path) -> None:
     write(tmp_path / "real", "chat.jsonl", to_jsonl([chat()]))
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    assert scan(tmp_path / "link")[0] == ["openai_chat:chat:1"]
+    assert scan(tmp_path / "link")[0] == ["openai_chat:link/chat:1"]
 
 
 def test_what_cannot_be_read_is_counted_and_the_rest_is_read(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_what_cannot_be_read_is_counted_and_the_rest_is_read(tmp_path: Path) -> 
     write(tmp_path, "bad.db", b"no database" * 100)
     write(tmp_path, "good.jsonl", to_jsonl([chat()]))
     ids, log = scan(tmp_path)
-    assert ids == ["openai_chat:good:1"]
+    assert ids == [f"openai_chat:{tmp_path.name}/good:1"]
     assert log.counts["file of no known format"] == 2
     assert log.total == 4
 
@@ -128,7 +128,7 @@ def test_files_and_folders_we_may_not_open_are_counted(public_folder: Path) -> N
     if os.geteuid() == 0:
         os.seteuid(NOBODY)
     ids, log = scan(public_folder)
-    assert ids == ["openai_chat:good:1"]
+    assert ids == [f"openai_chat:{public_folder.name}/good:1"]
     assert log.counts == {"Permission denied": 2}
 
 
@@ -159,8 +159,8 @@ def test_a_broken_file_is_an_error_when_it_is_all_there_is(tmp_path: Path) -> No
 def test_a_named_format_reads_what_would_be_read_otherwise(tmp_path: Path) -> None:
     both = {**chat(), **share()}
     path = write(tmp_path, "a.jsonl", to_jsonl([both]))
-    assert scan(path)[0] == ["sharegpt:a:1"]
-    assert scan(path, "openai_chat")[0] == ["openai_chat:a:1"]
+    assert scan(path)[0] == [f"sharegpt:{tmp_path.name}/a:1"]
+    assert scan(path, "openai_chat")[0] == [f"openai_chat:{tmp_path.name}/a:1"]
 
 
 def test_a_named_format_holds_for_every_file_of_a_folder(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_a_named_format_holds_for_every_file_of_a_folder(tmp_path: Path) -> None
     write(tmp_path, "b.jsonl", to_jsonl([{"x": 1}]))
     write(tmp_path, "c.json", b"no json")
     ids, log = scan(tmp_path, "openai_chat")
-    assert ids == ["openai_chat:a:1"]
+    assert ids == [f"openai_chat:{tmp_path.name}/a:1"]
     assert log.counts == {"record is no conversation": 1, "no valid JSON": 1}
 
 

@@ -77,7 +77,7 @@ def texts(session: Session) -> list[tuple[str, str | None]]:
 
 def test_each_line_is_a_session_named_by_its_place(tmp_path: Path) -> None:
     sessions, log = read_all(READER, write(tmp_path, "samples.jsonl", VALID))
-    assert [s.native_id for s in sessions] == ["samples:1", "samples:2", "samples:3"]
+    assert [s.native_id for s in sessions] == [f"{tmp_path.name}/samples:{n}" for n in (1, 2, 3)]
     assert [s.end_reason for s in sessions] == ["completed", None, "failed"]
     assert [s.agent for s in sessions] == ["hermes", "sharegpt", "hermes"]
     assert log.total == 0
@@ -196,7 +196,8 @@ def test_a_document_reads_like_lines(tmp_path: Path, document: Any, indent: int 
     path = write(tmp_path, "all.json", json.dumps(document, indent=indent).encode())
     assert find_reader(probe_path(path)) is get_reader("sharegpt")
     sessions, log = read_all(READER, path)
-    assert (sessions[0].native_id, len(sessions[0].calls), log.total) == ("all:1", 1, 0)
+    assert sessions[0].native_id == f"{tmp_path.name}/all:1"
+    assert (len(sessions[0].calls), log.total) == (1, 0)
 
 
 def test_reading_on_from_where_it_stopped_gives_the_rest(tmp_path: Path) -> None:

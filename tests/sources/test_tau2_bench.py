@@ -122,7 +122,7 @@ def test_tokens_are_those_of_the_agent_alone(tmp_path: Path) -> None:
 def test_a_simulation_without_an_id_is_named_by_file_task_and_trial(tmp_path: Path) -> None:
     nameless = {k: v for k, v in SIMULATION.items() if k != "id"}
     session = read_one(tmp_path, {**DOCUMENT, "simulations": [nameless]})
-    assert session.native_id == "runs/7/2"
+    assert session.native_id == f"{tmp_path.name}/runs/7/2"
 
 
 def test_a_simulation_in_a_file_of_its_own_takes_its_info_from_beside(tmp_path: Path) -> None:

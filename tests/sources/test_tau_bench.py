@@ -51,7 +51,8 @@ VALID = json.dumps(DOCUMENT).encode()
 def test_each_run_is_a_session_with_its_task_and_reward(tmp_path: Path) -> None:
     sessions, log = read_all(READER, write(tmp_path, NAME, VALID))
     ids = [session.native_id for session in sessions]
-    assert ids == ["acme-retail/0/0", "acme-retail/0/1", "acme-retail/1/0"]
+    name = f"{tmp_path.name}/acme-retail"
+    assert ids == [f"{name}/0/0", f"{name}/0/1", f"{name}/1/0"]
     assert [(s.task, s.reward) for s in sessions] == [("0", 0.0), ("0", 1.0), ("1", 1.0)]
     assert log.total == 0
 
@@ -94,13 +95,14 @@ def test_the_environment_is_known_only_from_a_plain_file_name(
 
 def test_a_compressed_file_gives_the_same_ids(tmp_path: Path) -> None:
     sessions, _ = read_all(READER, write(tmp_path, NAME + ".gz", gzip.compress(VALID)))
-    assert sessions[0].id == "tau_bench:acme-retail/0/0"
+    assert sessions[0].id == f"tau_bench:{tmp_path.name}/acme-retail/0/0"
 
 
 def test_repeated_and_nameless_runs_keep_ids_of_their_own(tmp_path: Path) -> None:
     runs = [run(1, 0), run(1, 0), run(None, 0)]
     sessions, _ = read_all(READER, write(tmp_path, "x.json", json.dumps(runs).encode()))
-    assert [s.native_id for s in sessions] == ["x/1/0", "x/1/0#2", "x:3"]
+    name = f"{tmp_path.name}/x"
+    assert [s.native_id for s in sessions] == [f"{name}/1/0", f"{name}/1/0#2", f"{name}:3"]
 
 
 def test_a_reward_is_found_in_the_info_where_it_stands_nowhere_else(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from warmstart.sources.files import (
 )
 from warmstart.sources.log import ReadLog
 from warmstart.sources.reader import Probe
-from warmstart.sources.records import MAX_BLANK_LINES
+from warmstart.sources.records import MAX_BLANK_LINES, as_record
 from warmstart.sources.sqlite import is_database, list_tables, open_database
 
 MAX_RECORDS = 12
@@ -96,5 +96,6 @@ def _probe_document(path: Path) -> Probe:
     if isinstance(document, dict):
         return Probe(path=path, records=(document,))
     items = document if isinstance(document, list) else []
-    records = tuple(item for item in items[:MAX_RECORDS] if isinstance(item, dict))
+    kinds = (dict, list)
+    records = tuple(as_record(item) for item in items[:MAX_RECORDS] if isinstance(item, kinds))
     return Probe(path=path, records=records, is_array=True)

@@ -29,7 +29,8 @@ class Probe:
     """Of an SQLite database: its tables."""
     records: tuple[dict[str, Any], ...] = ()
     """Of a JSONL file: its first few objects. Of a JSON document (also one JSON array): the
-    document itself if it is an object, else the first few objects of the array."""
+    document itself if it is an object, else the first few objects of the array; of an array of
+    arrays, each as the ``messages`` of an object."""
     is_array: bool = False
     """The document is one JSON array."""
     is_lines: bool = False

@@ -48,7 +48,12 @@ def read_records(unit: Unit, log: ReadLog) -> Iterator[Line]:
         return
     log.resume_at = 0  # what is appended belongs to this same document
     for number, item in enumerate(document, 1):
-        yield Line(number, as_dict(item))
+        yield Line(number, as_record(item))
+
+
+def as_record(item: Any) -> dict[str, Any]:
+    """An item of an array as a record; a list among them is the messages of a conversation."""
+    return {"messages": item} if isinstance(item, list) else as_dict(item)
 
 
 def read_numbered_lines(unit: Unit, log: ReadLog) -> Iterator[Line]:

@@ -30,7 +30,7 @@ from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file, name_record
 from warmstart.sources.probe import probe_path
 from warmstart.sources.reader import Probe, Unit, file_unit
-from warmstart.sources.records import count_lines
+from warmstart.sources.records import as_record, count_lines
 
 OWN_BLOCKS = frozenset({"thinking", "redacted_thinking", "document", "search_result"})
 """Content types of this API alone; those of calls and results are told by their endings."""
@@ -108,7 +108,7 @@ def _read_document(document: Any, path: Path, log: ReadLog) -> Iterator[Session]
     elif any(map(_is_message, document)):
         yield from _read_conversation({"messages": document}, name_file(path), path, log)
     else:
-        for number, record in enumerate(document, 1):
+        for number, record in enumerate(map(as_record, document), 1):
             yield from _read_numbered(record, number, path, log)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from warmstart.model import Message, Request, Result, Role, Session, Tokens
+from warmstart.sources.anthropic_blocks import is_result, read_result
 from warmstart.sources.fields import (
     as_bool,
     as_dict,
@@ -33,7 +34,7 @@ from warmstart.sources.joining import build_chat
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file, name_record
 from warmstart.sources.reader import Probe, Unit, file_unit
-from warmstart.sources.records import count_lines, read_document, sniff_lines
+from warmstart.sources.records import as_record, count_lines, read_document, sniff_lines
 
 ROLES = {
     "system": Role.SYSTEM,
@@ -42,7 +43,19 @@ ROLES = {
     "assistant": Role.ASSISTANT,
     "tool": Role.TOOL,
     "function": Role.TOOL,
+    # What benchmarks and open models call a tool's answer.
+    "environment": Role.TOOL,
+    "function_response": Role.TOOL,
+    "ipython": Role.TOOL,
+    "observation": Role.TOOL,
+    "tool_response": Role.TOOL,
+    "tool_result": Role.TOOL,
 }
+CONTAINERS = (
+    "messages", "items", "conversation", "conversations", "traj", "trajectory", "history", "chat",
+    "dialog", "dialogue", "transcript",
+)  # fmt: skip
+"""Keys under which records keep their messages, the usual ones first."""
 CALL_ITEMS = frozenset({"function_call", "custom_tool_call"})
 OUTPUT_ITEMS = frozenset({"function_call_output", "custom_tool_call_output"})
 FOREIGN_PARTS = frozenset(
@@ -82,7 +95,7 @@ class OpenAIChat:
         if any(_is_entry(record) for record in records):
             yield self._read_session({}, records, name_file(unit.path), unit.path, log)
         else:
-            numbered = (Line(number, as_dict(item)) for number, item in enumerate(records, 1))
+            numbered = (Line(number, as_record(item)) for number, item in enumerate(records, 1))
             yield from self._read_conversations(numbered, unit.path, log, 0)
 
     def _read_conversations(
@@ -124,8 +137,8 @@ def _first_time(record: dict[str, Any], *keys: str) -> float | None:
 
 def _entries_of(record: dict[str, Any]) -> list[Any]:
     """The messages of a conversation, under whichever name the exporter chose."""
-    for key in ("messages", "items"):
-        if isinstance(record.get(key), list):
+    for key in CONTAINERS:
+        if any(map(_is_entry, as_list(record.get(key))[:SNIFFED])):
             return as_list(record.get(key))
     return [*as_list(record.get("input")), *as_list(record.get("output"))]
 
@@ -133,7 +146,13 @@ def _entries_of(record: dict[str, Any]) -> list[Any]:
 def _is_conversation(record: Any) -> bool:
     """Whether it holds messages of our shape, and none whose calls we would take for text."""
     first = [as_dict(entry) for entry in _entries_of(as_dict(record))[:SNIFFED]]
-    return any(_is_entry(entry) for entry in first) and not any(map(_has_foreign_parts, first))
+    if not any(_is_entry(entry) for entry in first):
+        return False
+    return any(map(_has_own_calls, first)) or not any(map(_has_foreign_parts, first))
+
+
+def _has_own_calls(entry: dict[str, Any]) -> bool:
+    return bool(entry.get("tool_calls") or entry.get("function_call"))
 
 
 def _is_entry(record: Any) -> bool:
@@ -171,12 +190,13 @@ def _read_entry(entry: dict[str, Any]) -> Message | None:
     role = ROLES.get(as_text(entry.get("role")) or "")
     if role is None:
         return None
-    is_result = role is Role.TOOL
+    results = tuple(_read_results(entry, role))
+    answers = bool(results) and role in (Role.TOOL, Role.USER)
     return Message(
-        role=role,
-        text="" if is_result else _spoken_text(entry),
-        requests=() if is_result else tuple(_read_requests(entry)),
-        results=(_read_result(entry, "tool_call_id", "content"),) if is_result else (),
+        role=Role.TOOL if answers else role,
+        text="" if role is Role.TOOL else _spoken_text(entry),
+        requests=() if answers else tuple(_read_requests(entry)),
+        results=results,
         reasoning=content_text(entry.get("reasoning_content") or entry.get("reasoning")),
         native_id=as_text(entry.get("id")),
         timestamp=_first_time(entry, "timestamp", "created_at"),
@@ -205,7 +225,8 @@ def _read_item(item: dict[str, Any]) -> Message | None:
 def _spoken_text(entry: dict[str, Any]) -> str:
     content = entry.get("content")
     if isinstance(content, list):
-        content = [as_text(as_dict(part).get("refusal")) or part for part in content]
+        spoken = (part for part in content if not is_result(as_dict(part)))
+        content = [as_text(as_dict(part).get("refusal")) or part for part in spoken]
     return content_text(content) or as_text(entry.get("refusal")) or ""
 
 
@@ -217,6 +238,19 @@ def _read_requests(entry: dict[str, Any]) -> Iterator[Request]:
     legacy = as_dict(entry.get("function_call"))
     if legacy:
         yield _make_request(legacy.get("name"), None, legacy.get("arguments"))
+
+
+def _read_results(entry: dict[str, Any], role: Role) -> Iterator[Result]:
+    """What tools answered: a message of its own, blocks of a user's, or beside the call."""
+    blocks = [block for block in as_dicts(entry.get("content")) if is_result(block)]
+    if blocks:
+        yield from map(read_result, blocks)
+    elif role is Role.TOOL:
+        yield _read_result(entry, "tool_call_id", "content")
+    for call in as_dicts(entry.get("tool_calls")):
+        inner = next((call[key] for key in ("output", "result") if call.get(key) is not None), None)
+        if inner is not None:
+            yield _read_result({**call, "output": inner}, "id", "output")
 
 
 def _make_request(name: Any, call_id: Any, written: Any) -> Request:
@@ -234,7 +268,7 @@ def _read_result(entry: dict[str, Any], id_key: str, text_key: str) -> Result:
     return Result(
         text=dump(output) if isinstance(output, dict) else content_text(output),
         call_id=as_id(entry.get(id_key)),
-        tool=as_text(entry.get("name")),
+        tool=as_text(entry.get("name")) or as_text(entry.get("tool_name")),
         is_error=_read_flag(entry),
     )
 
