@@ -59,8 +59,48 @@ def describe_formats() -> str:
             "|---|---|---|",
             *rows,
             "",
+            *READING_NOTES.splitlines(),
+            "",
         ]
     )
+
+
+READING_NOTES = """\
+## Names
+
+A session that has an id of its own keeps it. Where only the file has a name, that is the id if it
+looks like one (a uuid, a hash, a moment); any other name gets the folders above it, up to one that
+says something: `tasks/17/api_conversation_history.json` in `shop` is
+`shop/tasks/17/api_conversation_history`. The id depends on the path alone, so it stays the same
+whatever else is read.
+
+## Results in chat files
+
+Results are joined to calls by id. Where ids are missing or do not fit, they answer the calls before
+them in order, those that name a tool a call of that tool. Roles `tool`, `function`, `observation`,
+`ipython`, `environment`, `tool_response` and `function_response`, `tool_result` blocks of a user
+message, and an `output` or `result` beside the call itself are all read as results. A chat in which
+calls get no result although it goes on, or results fit no call, is reported with the skips: give
+each result the role `tool` and the `tool_call_id` of its call.
+
+## Claude Code: rewinds and cleared contexts
+
+What you took back by going to an earlier prompt is not counted. "Clear context and implement the
+plan" goes on in the same file: the calls before it count, and the place is shown as a compaction
+with the trigger `clear`.
+
+## Limits
+
+| what | limit |
+|---|---|
+| a line | 32 MiB, 1.5 million values |
+| a JSON document | 1 GiB |
+| a compressed file | 16 MiB and 50 times its size (a document or archive entry: 20 times) |
+| a zstd window | 32 MiB |
+| a database | ordinary tables only, 64 MiB a value, 5 million steps a query and 16 more per byte |
+
+What is beyond a limit is skipped and counted, and the rest is read. Views, virtual tables and
+tables with computed columns are refused where a table of sessions is expected."""
 
 
 def first_sentence(reader: object) -> str:

@@ -183,3 +183,10 @@ def test_two_reads_with_any_cut_between_them_give_the_whole(tmp_path: Path, at: 
     first, log = read(path)
     path.write_bytes(LINES)
     assert first + read(path, log.resume_at)[0] == RECORDS
+
+
+def test_a_pipe_is_refused_before_it_is_opened(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    os.mkfifo(path)
+    with pytest.raises(SourceError, match="not a regular file"):
+        read_json(path)

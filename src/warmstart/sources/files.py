@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,10 +58,17 @@ def open_bytes(path: Path, buffering: int = -1, *, spare: int = SPARE_BYTES) -> 
         SourceError: it cannot be opened, or its compressed stream is broken or has no end.
     """
     try:
+        _refuse_pipe(path)
         with path.open("rb", buffering) as raw, unpack(raw, spare) as unpacked:
             yield unpacked
     except (OSError, EOFError, zlib.error) as error:
         raise unreadable(path, error) from error
+
+
+def _refuse_pipe(path: Path) -> None:
+    """Raise for what is no regular file: opening a pipe would wait for its writer."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError("not a regular file")
 
 
 def is_bomb(error: SourceError) -> bool:

@@ -19,8 +19,8 @@ from warmstart.sources.assemble import build_session
 from warmstart.sources.log import ReadLog
 
 HARDLY_ANY = 0.1
-LOST_RESULTS = "result that fits no call, so its call counts as unanswered"
-NO_RESULTS = "call without a result in a chat that goes on; results may be in a shape not known"
+LOST_RESULTS = "result that fits no call; give it the tool_call_id of its call"
+NO_RESULTS = "call without a result in a chat that goes on; give results the role tool"
 
 
 def build_chat(
@@ -34,13 +34,19 @@ def build_chat(
 
 def join_by_order(messages: Sequence[Message]) -> Sequence[Message]:
     """The messages, with ids that join results to calls where their own do not."""
-    ids = {request.id for message in messages for request in message.requests}
-    results = [result for message in messages for result in message.results]
-    known = sum(result.call_id is not None and result.call_id in ids for result in results)
-    if not results or known * 2 >= len(results) or ids <= {None} >= {r.call_id for r in results}:
+    if _ids_are_good(messages):
         return messages
     joiner = _Joiner(messages)
     return [joiner.take(message) for message in messages]
+
+
+def _ids_are_good(messages: Sequence[Message]) -> bool:
+    """Whether most results have the id of a call, or there are no ids to go by at all."""
+    asked = {request.id for message in messages for request in message.requests}
+    given = [result.call_id for message in messages for result in message.results]
+    if asked.union(given) <= {None}:
+        return True
+    return 2 * sum(name is not None and name in asked for name in given) >= len(given)
 
 
 class _Joiner:

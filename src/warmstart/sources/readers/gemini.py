@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from warmstart.errors import SourceError
 from warmstart.model import (
     Compaction,
     Fate,
@@ -40,7 +41,7 @@ from warmstart.sources.fields import (
     parse_arguments,
     parse_time,
 )
-from warmstart.sources.files import read_json_lines
+from warmstart.sources.files import read_head, read_json_lines
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file
 from warmstart.sources.probe import probe_path
@@ -50,6 +51,7 @@ CHAT_PATTERNS = ("tmp/*/chats/session-*.json*", "tmp/*/chats/*/*.json*")
 """Under Gemini's home: the chats, and the chats of their subagents in a folder of the parent."""
 CHAT_SUFFIXES = frozenset({".json", ".jsonl", ".gz", ".zst"})
 INJECTED_HEADS = ("<session_context>", "<hook_context>", "This is the Gemini CLI. We are setting")
+MAX_PATH_BYTES = 4096
 FAILED = {"success": False, "error": True}
 FINAL = frozenset({"success", "error", "cancelled"})
 
@@ -238,8 +240,8 @@ def _find_project(header: dict[str, Any], path: Path) -> str | None:
     chats = next((folder for folder in path.parents if folder.name == "chats"), None)
     if chats is not None:
         try:
-            root = (chats.parent / ".project_root").read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError):
+            root = read_head(chats.parent / ".project_root", MAX_PATH_BYTES).decode().strip()
+        except (SourceError, UnicodeDecodeError):
             root = ""
         if root:
             return root
