@@ -34,10 +34,10 @@ from warmstart.mine import BuildRequest, plan_template
 from warmstart.model.selection import Selection
 from warmstart.model.template import TemplateState
 from warmstart.sources import ReadLog
-from warmstart.workspace import Workspace
-from warmstart.workspace.facts import read_facts
-from warmstart.workspace.mining import mine_template
-from warmstart.workspace.templates import open_library
+from warmstart.app import Workspace
+from warmstart.app.facts import read_facts
+from warmstart.app.mining import mine_template
+from warmstart.app.templates import open_library
 workspace, selection = Workspace.open(Path(sys.argv[2])), Selection(paths=(sys.argv[1],))
 request = BuildRequest(name="bench")
 mined = mine_template(workspace, request, selection, ReadLog())

@@ -39,9 +39,9 @@ from warmstart.mine.candidates import plan_mining
 from warmstart.mine.rules import Rules
 from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog, find_units
-from warmstart.workspace import Workspace
-from warmstart.workspace.facts import read_facts, read_rows, refresh_facts
-from warmstart.workspace.profiling import profile_corpus
+from warmstart.app import Workspace
+from warmstart.app.facts import read_facts, read_rows, refresh_facts
+from warmstart.app.profiling import profile_corpus
 
 MIN_SPEEDUP = 8.0
 MAX_SCAN_RATIO = 3.0

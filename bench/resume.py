@@ -27,9 +27,9 @@ from rich.table import Table
 
 from warmstart.model.template import Example, Template, TemplateState
 from warmstart.testing import LearningModel, Prompt, Reply, ScriptedEndpoint
-from warmstart.workspace import Workspace
-from warmstart.workspace.experiments import reach_verdict, read_standing
-from warmstart.workspace.templates import open_library
+from warmstart.app import Workspace
+from warmstart.app.experiments import reach_verdict, read_standing
+from warmstart.app.templates import open_library
 
 NAME = "kills"
 MAX_RUNS = 2000

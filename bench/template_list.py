@@ -23,8 +23,8 @@ from rich.console import Console
 from rich.table import Table
 
 from warmstart.model.template import Example, Template, TemplateState
-from warmstart.workspace import Workspace
-from warmstart.workspace.templates import open_library
+from warmstart.app import Workspace
+from warmstart.app.templates import open_library
 
 MAX_RATIO = 3.0
 EMPTY = "import click\n@click.command()\ndef main(): pass\nmain()"

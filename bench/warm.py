@@ -35,9 +35,9 @@ from warmstart.model.template import Example, Guidance, Recovery, Template, Temp
 from warmstart.warm.build import build_warmup
 from warmstart.warm.render import render
 from warmstart.warm.select import Entry, Index, Rules, choose
-from warmstart.workspace import Workspace
-from warmstart.workspace.templates import open_library
-from warmstart.workspace.warming import Bookcase, Occasion, WarmConfig, prepare
+from warmstart.app import Workspace
+from warmstart.app.templates import open_library
+from warmstart.app.warming import Bookcase, Occasion, WarmConfig, prepare
 
 MAX_FIRST_MS, MAX_NEXT_MS = 25.0, 5.0
 MAX_RATIOS = {"help": 2.0, "list": 3.0, "list_json": 3.0}

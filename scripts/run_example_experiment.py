@@ -17,7 +17,7 @@ from example.loop import Loop
 from example.page import write_page
 from example.server import ROOT, find_model, find_python, serve
 
-from warmstart.workspace import Workspace
+from warmstart.app import Workspace
 
 HOME = ROOT / ".models" / "experiment"
 PAGE = ROOT / "docs" / "research" / "first-experiment.md"

@@ -21,7 +21,7 @@ sys.path.insert(0, str(SCRIPTS))
 from example.loop import PROOF, TRAINING, Loop, choose_tasks  # noqa: E402 - scripts are no package
 from example.server import find_model, find_python, serve  # noqa: E402 - same
 
-from warmstart.workspace import Workspace  # noqa: E402 - same
+from warmstart.app import Workspace  # noqa: E402 - same
 
 
 def _call(task: dict[str, object], tool: str, folder: Path, **arguments: object) -> tuple[int, str]:

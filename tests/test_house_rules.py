@@ -13,9 +13,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "warmstart"
 MODULES = sorted(SOURCE.rglob("*.py"))
-MAX_MODULE_LINES = 400
-MAX_FUNCTION_LINES = 50
-MAX_CLASS_LINES = 250
+MAX_MODULE_LINES = 500
+MAX_BRANCHING_LINES = 60
+STRAIGHT_COMPLEXITY = 5
+"""Up to here a function is straight code and may be as long as its topic."""
 MAX_PARAMETERS = 6
 MAX_COMPLEXITY = 10
 
@@ -51,17 +52,14 @@ def test_module_is_small_and_says_what_it_is_for(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=_name)
-def test_functions_and_classes_are_small(path: Path) -> None:
+def test_branching_functions_are_short(path: Path) -> None:
     tree = ast.parse(path.read_text())
     too_long = [
         f"{_name(path)}:{node.name} has {_length(node)} lines"
         for node in _functions(tree)
-        if _length(node) > MAX_FUNCTION_LINES and f"{_name(path)}:{node.name}" not in EXCEPTIONS
-    ]
-    too_long += [
-        f"{_name(path)}:{node.name} has {_length(node)} lines"
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef) and _length(node) > MAX_CLASS_LINES
+        if _length(node) > MAX_BRANCHING_LINES
+        and _complexity(node) > STRAIGHT_COMPLEXITY
+        and f"{_name(path)}:{node.name}" not in EXCEPTIONS
     ]
     assert too_long == []
 
@@ -76,12 +74,12 @@ def test_functions_are_simple(path: Path) -> None:
     for node in _functions(ast.parse(path.read_text())):
         if f"{_name(path)}:{node.name}" in EXCEPTIONS:
             continue
-        parameters = len(node.args.args) + len(node.args.kwonlyargs) + len(node.args.posonlyargs)
+        parameters = len(node.args.args) + len(node.args.posonlyargs)
         parameters -= bool(node.args.args and node.args.args[0].arg in ("self", "cls"))
         is_command = any("option" in ast.dump(d) or "argument" in ast.dump(d)
                          for d in node.decorator_list)  # fmt: skip
         if parameters > MAX_PARAMETERS and not is_command:
-            found.append(f"{_name(path)}:{node.name} takes {parameters} parameters")
+            found.append(f"{_name(path)}:{node.name} takes {parameters} positional parameters")
         if _complexity(node) > MAX_COMPLEXITY:
             found.append(f"{_name(path)}:{node.name} has complexity {_complexity(node)}")
     assert found == []
@@ -92,7 +90,7 @@ def test_every_exception_is_still_needed() -> None:
         f"{_name(path)}:{node.name}"
         for path in MODULES
         for node in _functions(ast.parse(path.read_text()))
-        if _length(node) > MAX_FUNCTION_LINES or _complexity(node) > MAX_COMPLEXITY
+        if _length(node) > MAX_BRANCHING_LINES or _complexity(node) > MAX_COMPLEXITY
     }
     assert set(EXCEPTIONS) <= names
 
@@ -109,13 +107,27 @@ def test_broad_excepts_stand_only_where_the_style_allows() -> None:
     assert found <= allowed
 
 
-def test_all_lists_are_sorted_and_true() -> None:
+def _defined(tree: ast.Module) -> set[str]:
+    """Names that a module binds, also inside ``if TYPE_CHECKING``."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+    return names
+
+
+def test_all_lists_name_what_the_module_has() -> None:
     for path in MODULES:
         tree = ast.parse(path.read_text())
         for node in tree.body:
             if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
                 names = ast.literal_eval(node.value)
                 assert len(set(names)) == len(names), _name(path)
+                assert set(names) <= _defined(tree), _name(path)
 
 
 def test_importing_warmstart_loads_nothing_heavy() -> None:

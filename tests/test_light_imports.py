@@ -17,8 +17,8 @@ import pytest
 
 from support.warming import make_template
 from warmstart.model.template import TemplateState
-from warmstart.workspace import Workspace
-from warmstart.workspace.templates import open_library
+from warmstart.app import Workspace
+from warmstart.app.templates import open_library
 
 ROOT = Path(__file__).resolve().parents[1] / "src" / "warmstart"
 DRIVERS = ("psycopg", "sqlalchemy", "numpy", "mcp", "starlette", "httpx")
@@ -27,7 +27,7 @@ ALWAYS = (*DRIVERS, *STAGES, "rich", "warmstart.sources", "warmstart.outcome", "
           "warmstart.experiment", "warmstart.gateway", "warmstart.store.sessiondb",
           "warmstart.store.postgres_backend", "zipfile", "asyncio", "email")  # fmt: skip
 CONTENTS = ("warmstart.model.template", "warmstart.model.message", "warmstart.model.session",
-            "warmstart.library.library", "warmstart.template.validate", "warmstart.workspace",
+            "warmstart.library.library", "warmstart.template.validate", "warmstart.app",
             "warmstart.stats", "warmstart.warm", "hashlib")  # fmt: skip
 FORBIDDEN = {
     ("--help",): (*ALWAYS, *CONTENTS, "sqlite3", "orjson", "warmstart.store", "warmstart.library"),

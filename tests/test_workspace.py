@@ -14,7 +14,7 @@ from warmstart.errors import AmbiguousError, FormatError, NotFoundError, UsageEr
 from warmstart.model import Session
 from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog
-from warmstart.workspace import Workspace
+from warmstart.app import Workspace
 
 
 @pytest.fixture

@@ -19,10 +19,10 @@ from warmstart.mine.rules import Rules
 from warmstart.model.selection import Selection
 from warmstart.model.template import TemplateState
 from warmstart.sources import ReadLog
-from warmstart.workspace import Workspace
-from warmstart.workspace.experiment_arms import find_template
-from warmstart.workspace.experiment_runs import Progress, RunOptions, run_experiment
-from warmstart.workspace.experiments import (
+from warmstart.app import Workspace
+from warmstart.app.experiment_arms import find_template
+from warmstart.app.experiment_runs import Progress, RunOptions, run_experiment
+from warmstart.app.experiments import (
     NewExperiment,
     Standing,
     create_experiment,
@@ -30,8 +30,8 @@ from warmstart.workspace.experiments import (
     reach_verdict,
     read_standing,
 )
-from warmstart.workspace.mining import mine_template
-from warmstart.workspace.templates import open_library
+from warmstart.app.mining import mine_template
+from warmstart.app.templates import open_library
 
 TASKS = Path(__file__).resolve().parents[2] / "examples" / "first-experiment" / "tasks.jsonl"
 TEMPLATE = "office"

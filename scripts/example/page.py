@@ -31,8 +31,8 @@ from warmstart.experiment.plan import Metric
 from warmstart.experiment.trial import Trial
 from warmstart.experiment.verdict import Verdict
 from warmstart.model.template import Template
-from warmstart.workspace.experiment_arms import find_template
-from warmstart.workspace.experiments import Standing
+from warmstart.app.experiment_arms import find_template
+from warmstart.app.experiments import Standing
 
 NOTES = TASKS.parent / "notes.md"
 INTRO = f"""\

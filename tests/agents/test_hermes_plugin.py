@@ -20,9 +20,9 @@ from warmstart.model.warmup import Arm
 from warmstart.sources import ReadLog
 from warmstart.store.starts import RecordedStart
 from warmstart.testing import Prompt, Reply, ScriptedEndpoint, ToolCall
-from warmstart.workspace import Workspace
-from warmstart.workspace.syncing import sync_starts
-from warmstart.workspace.templates import open_library
+from warmstart.app import Workspace
+from warmstart.app.syncing import sync_starts
+from warmstart.app.templates import open_library
 
 pytestmark = pytest.mark.agents
 TASK = "Fix the failing checkout test"

@@ -20,8 +20,8 @@ from warmstart.model.template import TemplateState
 from warmstart.runners.pool import Done, Pool
 from warmstart.store import SessionDB
 from warmstart.testing import Fault, LearningModel, Script, ScriptedEndpoint
-from warmstart.workspace import Workspace
-from warmstart.workspace.experiments import reach_verdict, read_standing
+from warmstart.app import Workspace
+from warmstart.app.experiments import reach_verdict, read_standing
 
 Run = Callable[..., Result]
 New = Callable[..., Result]

@@ -13,7 +13,7 @@ import pytest
 from support.machines import invoke, set_machine
 from warmstart.samples import samples_path
 from warmstart.tool import run_tool
-from warmstart.workspace import Workspace
+from warmstart.app import Workspace
 
 MASKED = "<SECRET:"
 SAMPLES = {"claude_code": ".claude", "codex": ".codex", "gemini": ".gemini", "hermes": ".hermes"}

@@ -14,8 +14,8 @@ from click.testing import Result
 from support.hermes_db import answers, asks, change, make_database, user
 from support.launching import MESSAGE, make_template
 from warmstart.model.template import TemplateState
-from warmstart.workspace import Workspace
-from warmstart.workspace.templates import open_library
+from warmstart.app import Workspace
+from warmstart.app.templates import open_library
 
 Run = Callable[..., Result]
 COMMAND = ("--", "hermes", "chat", "-q", MESSAGE)

@@ -19,8 +19,8 @@ from warmstart.cli.warm import FORMS, POLICIES
 from warmstart.model.template import TemplateState
 from warmstart.warm.render import RENDERERS
 from warmstart.warm.select import Policy
-from warmstart.workspace import Workspace
-from warmstart.workspace.templates import open_library
+from warmstart.app import Workspace
+from warmstart.app.templates import open_library
 
 Run = Callable[..., Result]
 MESSAGE = "fix the failing checkout test"

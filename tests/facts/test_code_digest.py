@@ -19,7 +19,7 @@ import pytest
 import warmstart
 from support.hermes_db import answers, asks, make_database, user
 from warmstart.facts.code_digest import FACTS_CODE, digest_code
-from warmstart.workspace.profiling import PROFILE_CODE
+from warmstart.app.profiling import PROFILE_CODE
 
 PRINT = "from warmstart.facts.code_digest import *; print(digest_code(*FACTS_CODE))"
 FAILED = '{"output": "Killed", "exit_code": 124, "error": null}'
@@ -119,7 +119,7 @@ def test_every_module_that_decides_a_fact_is_in_the_digest(package: Path) -> Non
     """What the modules named import is named too, but for errors and the package itself."""
     lister = (
         "import sys, warmstart.facts.hermes_refresh, warmstart.facts.refresh, "
-        "warmstart.workspace.redaction\n"
+        "warmstart.app.redaction\n"
         "print(*(name for name in sys.modules if name.startswith('warmstart.')))"
     )
     loaded = run(package, "-c", lister).split()
@@ -135,8 +135,8 @@ def test_every_module_that_decides_a_fact_is_in_the_digest(package: Path) -> Non
     assert left <= {
         "warmstart.atomic",
         "warmstart.store",
-        "warmstart.workspace",
-        "warmstart.workspace.core",
+        "warmstart.app",
+        "warmstart.app.core",
     }
     assert all((root / part).is_dir() or (root / f"{part}.py").is_file()
                for part in (*FACTS_CODE, *PROFILE_CODE))  # fmt: skip

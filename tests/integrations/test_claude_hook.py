@@ -13,9 +13,9 @@ import pytest
 from warmstart.integrations.claude_hook import answer_hook
 from warmstart.model.template import Guidance, Template, TemplateState
 from warmstart.model.warmup import Arm
-from warmstart.workspace import Workspace
-from warmstart.workspace.starting import find_start
-from warmstart.workspace.templates import open_library
+from warmstart.app import Workspace
+from warmstart.app.starting import find_start
+from warmstart.app.templates import open_library
 
 
 @pytest.fixture

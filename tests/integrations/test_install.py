@@ -15,7 +15,7 @@ from warmstart.errors import UsageError
 from warmstart.integrations.agents import Machine, describe
 from warmstart.integrations.edits import AddBlock, AddItem, SetKey, write_object
 from warmstart.integrations.install import install, uninstall
-from warmstart.workspace import Workspace
+from warmstart.app import Workspace
 
 AGENTS = ("claude-code", "codex", "gemini", "opencode")
 

@@ -19,9 +19,9 @@ from warmstart.integrations.launch_parts import Place
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
 from warmstart.store.starts import RecordedStart
-from warmstart.workspace import Workspace
-from warmstart.workspace.templates import open_library
-from warmstart.workspace.warming import hash_message
+from warmstart.app import Workspace
+from warmstart.app.templates import open_library
+from warmstart.app.warming import hash_message
 
 AGENT = f"""#!{sys.executable}
 import json, os, pathlib, sys

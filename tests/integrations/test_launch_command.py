@@ -12,8 +12,8 @@ import pytest
 
 from support.launching import MESSAGE, make_template
 from warmstart.model.template import TemplateState
-from warmstart.workspace import Workspace
-from warmstart.workspace.templates import open_library
+from warmstart.app import Workspace
+from warmstart.app.templates import open_library
 
 HERMES = f"""#!{sys.executable}
 import os, pathlib, sys

@@ -13,7 +13,7 @@ import pytest
 
 from warmstart.integrations.launch_files import clear_leftovers, hold_files
 from warmstart.integrations.launch_parts import Seed
-from warmstart.workspace import Workspace
+from warmstart.app import Workspace
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_what_a_killed_launch_left_is_cleared_by_the_next(
         "import os, pathlib, signal\n"
         "from warmstart.integrations.launch_files import hold_files\n"
         "from warmstart.integrations.launch_parts import Seed\n"
-        "from warmstart.workspace import Workspace\n"
+        "from warmstart.app import Workspace\n"
         f"with hold_files(Workspace(pathlib.Path({str(workspace.home)!r})),"
         f" [Seed(pathlib.Path({str(seed)!r}), b'x')]):\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"

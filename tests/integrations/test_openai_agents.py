@@ -23,8 +23,8 @@ from warmstart.library.gate import UnapprovedError
 from warmstart.model.template import TemplateState
 from warmstart.sources.registry import get_reader
 from warmstart.warm.build import FRAME, build_warmup
-from warmstart.workspace import Workspace
-from warmstart.workspace.templates import open_library
+from warmstart.app import Workspace
+from warmstart.app.templates import open_library
 
 WARMUP = build_warmup(make_template(), template_id=TEMPLATE_ID)
 MESSAGE = "fix the failing checkout test"

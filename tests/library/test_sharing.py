@@ -27,8 +27,8 @@ from warmstart.template import (
     template_id,
 )
 from warmstart.template.diff import ChangeKind
-from warmstart.workspace import Workspace
-from warmstart.workspace.redaction import open_redactor
+from warmstart.app import Workspace
+from warmstart.app.redaction import open_redactor
 
 DRAFT, QUARANTINED = TemplateState.DRAFT, TemplateState.QUARANTINED
 ONE = make_template()

@@ -12,9 +12,9 @@ from warmstart.model.template import Example, TemplateState
 from warmstart.model.warmup import Arm
 from warmstart.store.starts import Start
 from warmstart.template import template_id
-from warmstart.workspace import Workspace
-from warmstart.workspace.sharing import export_template, list_dataset
-from warmstart.workspace.templates import Outcome, list_selectable, open_library, settle_start
+from warmstart.app import Workspace
+from warmstart.app.sharing import export_template, list_dataset
+from warmstart.app.templates import Outcome, list_selectable, open_library, settle_start
 
 if TYPE_CHECKING:
     import pytest

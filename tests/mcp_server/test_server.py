@@ -25,8 +25,8 @@ from mcp.client.stdio import stdio_client
 from warmstart.model.template import TemplateState
 from warmstart.samples import samples_path
 from warmstart.tool import ACTIONS, run_tool
-from warmstart.workspace import Workspace
-from warmstart.workspace.templates import open_library
+from warmstart.app import Workspace
+from warmstart.app.templates import open_library
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 TOKEN = "a-token-for-tests"

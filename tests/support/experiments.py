@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from warmstart.model.template import Example, Provenance, Template, TemplateState
-from warmstart.workspace import Workspace
-from warmstart.workspace.templates import open_library
+from warmstart.app import Workspace
+from warmstart.app.templates import open_library
 
 
 def write_tasks(path: Path, count: int, **more: object) -> Path:

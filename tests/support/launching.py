@@ -10,7 +10,7 @@ from warmstart.model.template import Example, Guidance, Template
 from warmstart.model.warmup import Arm, WarmUp
 from warmstart.warm.build import build_warmup
 from warmstart.warm.select import Choice
-from warmstart.workspace.warming import Prepared
+from warmstart.app.warming import Prepared
 
 SESSION_ID = "11111111-2222-4333-8444-555555555555"
 MESSAGE = "fix the failing cart test"

@@ -20,8 +20,8 @@ from support.template_cases import make_template
 from warmstart.model.template import TemplateState
 from warmstart.samples import samples_path
 from warmstart.tool import ACTIONS, anthropic_tool, openai_tool, run_tool, run_tool_text
-from warmstart.workspace import Workspace
-from warmstart.workspace.templates import open_library
+from warmstart.app import Workspace
+from warmstart.app.templates import open_library
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ from warmstart.cli._text import clean, count
 from warmstart.errors import UsageError
 from warmstart.sources import ReadLog
 from warmstart.template.page import write_page
-from warmstart.workspace import Workspace
-from warmstart.workspace.bootstrap import Bootstrap, Bootstrapped, bootstrap_template
-from warmstart.workspace.experiment_runs import RunOptions
+from warmstart.app import Workspace
+from warmstart.app.bootstrap import Bootstrap, Bootstrapped, bootstrap_template
+from warmstart.app.experiment_runs import RunOptions
 
 SCHEMA_VERSION = 1
 

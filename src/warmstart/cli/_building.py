@@ -31,10 +31,10 @@ from warmstart.model.selection import Selection
 from warmstart.model.template import TemplateState
 from warmstart.sources import ReadLog
 from warmstart.template import canonical_json, check_name
-from warmstart.workspace import Workspace
-from warmstart.workspace.mining import Mined, mine_proposals, mine_session, mine_template
-from warmstart.workspace.redaction import open_redactor
-from warmstart.workspace.templates import open_library
+from warmstart.app import Workspace
+from warmstart.app.mining import Mined, mine_proposals, mine_session, mine_template
+from warmstart.app.redaction import open_redactor
+from warmstart.app.templates import open_library
 
 SCHEMA_VERSION = 1
 _RULE_FIELDS = ("min_calls", "max_error_rate", "min_reward")
@@ -140,7 +140,7 @@ def _finish(workspace: Workspace, found: Iterable[Mined], log: ReadLog, options:
 def _polish(workspace: Workspace, mined: Mined, options: Options) -> Mined:
     if not options.polish_url:
         return mined
-    from warmstart.workspace.polish import Endpoint, polish_template  # noqa: PLC0415 - rarely used
+    from warmstart.app.polish import Endpoint, polish_template  # noqa: PLC0415 - rarely used
 
     endpoint = Endpoint.from_environment(options.polish_url, options.polish_model)
     polished = polish_template(mined.template, endpoint, open_redactor(workspace, pii=True))

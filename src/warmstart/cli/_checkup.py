@@ -19,7 +19,7 @@ from warmstart.errors import NotFoundError
 from warmstart.sources import READERS
 from warmstart.sources.stores import Store
 from warmstart.sources.survey import Expiry, StoreReport
-from warmstart.workspace import Workspace
+from warmstart.app import Workspace
 
 SCHEMA_VERSION = 1
 

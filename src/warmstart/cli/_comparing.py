@@ -34,8 +34,8 @@ from warmstart.profile.document import to_document
 from warmstart.profile.rules import Rules
 from warmstart.profile.sums import Contrast
 from warmstart.sources import ReadLog
-from warmstart.workspace import Workspace
-from warmstart.workspace.comparing import compare_sides
+from warmstart.app import Workspace
+from warmstart.app.comparing import compare_sides
 
 if TYPE_CHECKING:
     from rich.console import Console

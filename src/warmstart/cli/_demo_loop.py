@@ -22,17 +22,17 @@ from warmstart.model.selection import Selection
 from warmstart.model.template import Template, TemplateState
 from warmstart.sources import ReadLog
 from warmstart.testing import LearningModel, ScriptedEndpoint
-from warmstart.workspace import Workspace
-from warmstart.workspace.experiment_runs import RunOptions, run_experiment
-from warmstart.workspace.experiments import (
+from warmstart.app import Workspace
+from warmstart.app.experiment_runs import RunOptions, run_experiment
+from warmstart.app.experiments import (
     NewExperiment,
     create_experiment,
     reach_verdict,
     read_standing,
 )
-from warmstart.workspace.mining import Mined, mine_template
-from warmstart.workspace.templates import open_library
-from warmstart.workspace.warming import Occasion, Prepared, WarmConfig, prepare
+from warmstart.app.mining import Mined, mine_template
+from warmstart.app.templates import open_library
+from warmstart.app.warming import Occasion, Prepared, WarmConfig, prepare
 
 MESSAGE = "Add GET /orders/{id}/invoice that returns InvoiceOut. Same style, with a test."
 TOOLS = ("Bash", "Read", "Edit", "Write", "Grep", "Glob")

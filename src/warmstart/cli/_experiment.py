@@ -40,10 +40,10 @@ from warmstart.experiment.trial import TrialStatus
 from warmstart.export.jsonl import encode_line
 from warmstart.export.table import format_csv
 from warmstart.runners.sessions import format_trial
-from warmstart.workspace import Workspace
-from warmstart.workspace.experiment_runs import Progress, RunOptions, run_experiment
-from warmstart.workspace.experiment_verdicts import read_report, record_verdicts
-from warmstart.workspace.experiments import (
+from warmstart.app import Workspace
+from warmstart.app.experiment_runs import Progress, RunOptions, run_experiment
+from warmstart.app.experiment_verdicts import read_report, record_verdicts
+from warmstart.app.experiments import (
     Experiment,
     NewExperiment,
     Standing,
@@ -53,7 +53,7 @@ from warmstart.workspace.experiments import (
     read_standing,
     with_control,
 )
-from warmstart.workspace.redaction import open_redactor
+from warmstart.app.redaction import open_redactor
 
 if TYPE_CHECKING:
     from warmstart.redact import Redactor

@@ -21,9 +21,9 @@ from warmstart.experiment.sizing import (
     list_sizes,
 )
 from warmstart.warm.select import DEFAULT_HOLDOUT
-from warmstart.workspace import Workspace
-from warmstart.workspace.experiments import read_standing
-from warmstart.workspace.holdout import read_holdout, write_holdout
+from warmstart.app import Workspace
+from warmstart.app.experiments import read_standing
+from warmstart.app.holdout import read_holdout, write_holdout
 
 SCHEMA_VERSION = 1
 USUAL = {

@@ -7,8 +7,8 @@ from typing import Any
 from warmstart.cli._experiment import create, read_runner
 from warmstart.cli._output import note
 from warmstart.errors import UsageError
-from warmstart.workspace import Workspace
-from warmstart.workspace.shortening import (
+from warmstart.app import Workspace
+from warmstart.app.shortening import (
     Ablation,
     Arms,
     Compaction,

@@ -13,7 +13,7 @@ from warmstart.export import EXPORTERS, encode_line
 from warmstart.model import Session
 from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog
-from warmstart.workspace import Workspace
+from warmstart.app import Workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,8 @@ from warmstart.cli._refreshing import watch_reading
 from warmstart.cli._text import count
 from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog
-from warmstart.workspace import Workspace
-from warmstart.workspace.facts import FactsStatus, index_path, read_status, refresh_facts
+from warmstart.app import Workspace
+from warmstart.app.facts import FactsStatus, index_path, read_status, refresh_facts
 
 SCHEMA_VERSION = 1
 

@@ -33,8 +33,8 @@ from warmstart.model import Call, Status
 from warmstart.model.facts import SessionFacts
 from warmstart.model.selection import Selection, last_active
 from warmstart.sources import ReadLog
-from warmstart.workspace import Workspace
-from warmstart.workspace.facts import read_session_rows
+from warmstart.app import Workspace
+from warmstart.app.facts import read_session_rows
 
 if TYPE_CHECKING:
     from rich.console import Console

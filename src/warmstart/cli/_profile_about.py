@@ -9,14 +9,14 @@ from warmstart.cli._listing import shorten_ids
 from warmstart.cli._text import count, local_time
 from warmstart.model.selection import Selection, last_active
 from warmstart.sources import ReadLog
-from warmstart.workspace.facts import read_session_rows
+from warmstart.app.facts import read_session_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from warmstart.model.selection import Described
     from warmstart.profile.corpus import CorpusProfile
-    from warmstart.workspace import Workspace
+    from warmstart.app import Workspace
 
 
 def find_short_ids(

@@ -26,8 +26,8 @@ from warmstart.profile.document import to_document
 from warmstart.profile.rules import Rules
 from warmstart.sources import ReadLog
 from warmstart.stats.noninferiority import Preservation
-from warmstart.workspace import Workspace
-from warmstart.workspace.profiling import CompactionRequest, check_sessions
+from warmstart.app import Workspace
+from warmstart.app.profiling import CompactionRequest, check_sessions
 
 if TYPE_CHECKING:
     from rich.console import Console

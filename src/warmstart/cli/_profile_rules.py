@@ -12,7 +12,7 @@ import click
 
 if TYPE_CHECKING:
     from warmstart.profile.rules import Rules
-    from warmstart.workspace import Workspace
+    from warmstart.app import Workspace
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 RULE_NAMES = ("count_trivial", "trivial", "tool_types")
@@ -39,7 +39,7 @@ def take_rules(workspace: Workspace, options: dict[str, Any]) -> Rules:
     Raises:
         UsageError: a tool type is not written TOOL=TYPE, or does not exist.
     """
-    from warmstart.workspace.profiling import load_settings, make_rules  # noqa: PLC0415 - light
+    from warmstart.app.profiling import load_settings, make_rules  # noqa: PLC0415 - light
 
     flags = {"count_trivial": options.pop("count_trivial") or None}
     settings = load_settings(workspace, flags)

@@ -32,9 +32,9 @@ from warmstart.profile.page_session import build_session_page, list_judged
 from warmstart.profile.rules import Rules
 from warmstart.profile.session import profile_facts
 from warmstart.sources import ReadLog
-from warmstart.workspace import Workspace
-from warmstart.workspace.profiling import load_settings, profile_corpus, write_page
-from warmstart.workspace.redaction import open_redactor, redact_texts
+from warmstart.app import Workspace
+from warmstart.app.profiling import load_settings, profile_corpus, write_page
+from warmstart.app.redaction import open_redactor, redact_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

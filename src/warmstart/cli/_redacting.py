@@ -13,8 +13,8 @@ from warmstart.cli._output import note, print_json, write_bytes
 from warmstart.cli._text import count
 from warmstart.redact import RedactionError, Redactor
 from warmstart.redact.redactor import MAX_CHARACTERS
-from warmstart.workspace import Workspace
-from warmstart.workspace.redaction import open_redactor
+from warmstart.app import Workspace
+from warmstart.app.redaction import open_redactor
 
 SCHEMA_VERSION = 1
 

@@ -35,7 +35,7 @@ from warmstart.export import export_warmstart
 from warmstart.model import Call, Session, Status
 from warmstart.model.selection import Selection, count_messages
 from warmstart.sources import ReadLog
-from warmstart.workspace import Workspace
+from warmstart.app import Workspace
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -15,7 +15,7 @@ from warmstart.model import Session
 from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog
 from warmstart.store import SessionDB
-from warmstart.workspace import Workspace
+from warmstart.app import Workspace
 
 SCHEMA_VERSION = 1
 

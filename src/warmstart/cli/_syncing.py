@@ -23,8 +23,8 @@ from warmstart.cli._refreshing import watch_reading
 from warmstart.cli._text import clean, count, iso_time, local_time
 from warmstart.integrations.launch_files import clear_leftovers
 from warmstart.sources import ReadLog
-from warmstart.workspace import Workspace
-from warmstart.workspace.syncing import Result, Synced, SyncReport, sync_starts
+from warmstart.app import Workspace
+from warmstart.app.syncing import Result, Synced, SyncReport, sync_starts
 
 SCHEMA_VERSION = 1
 WORDS = {True: "yes", False: "no", None: "-"}

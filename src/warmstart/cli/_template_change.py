@@ -17,8 +17,8 @@ from warmstart.library.model import list_review_steps
 from warmstart.model.template import TemplateState
 from warmstart.template.diff import Change, count_changes, diff_templates, is_taught
 from warmstart.template.names import parse_spec
-from warmstart.workspace import Workspace
-from warmstart.workspace.templates import open_library
+from warmstart.app import Workspace
+from warmstart.app.templates import open_library
 
 if TYPE_CHECKING:
     from warmstart.library import Library, Stored

@@ -18,9 +18,9 @@ from warmstart.library.sharing import read_incoming
 from warmstart.model.template import TemplateState
 from warmstart.template import DEFAULT_LIMITS, TemplateError, template_id
 from warmstart.template.names import parse_spec
-from warmstart.workspace import Workspace
-from warmstart.workspace.sharing import export_template, list_dataset, list_session_rows
-from warmstart.workspace.templates import open_library
+from warmstart.app import Workspace
+from warmstart.app.sharing import export_template, list_dataset, list_session_rows
+from warmstart.app.templates import open_library
 
 SCHEMA_VERSION = 1
 

@@ -18,8 +18,8 @@ from warmstart.model.template import TemplateState
 from warmstart.template import template_to_dict
 from warmstart.template.diff import Change, ChangeKind, diff_templates
 from warmstart.template.page import Section, write_page
-from warmstart.workspace import Workspace
-from warmstart.workspace.templates import (
+from warmstart.app import Workspace
+from warmstart.app.templates import (
     find_spec,
     find_to_test,
     open_library,

@@ -15,7 +15,7 @@ from warmstart.store.errors import StoreDamagedError
 from warmstart.store.repair import repair_store
 from warmstart.store.salvage import Damage, examine
 from warmstart.store.verify import ProblemKind, VerifyReport
-from warmstart.workspace import Workspace
+from warmstart.app import Workspace
 
 
 def run_verify(store: str | None, *, repair: bool, as_json: bool) -> None:

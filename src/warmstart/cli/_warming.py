@@ -24,8 +24,8 @@ from warmstart.warm.render import Rendered
 from warmstart.warm.render.form import Kind
 from warmstart.warm.select import Ranked
 from warmstart.warm.target import Target
-from warmstart.workspace import Workspace
-from warmstart.workspace.warming import Occasion, Prepared, load_config, prepare
+from warmstart.app import Workspace
+from warmstart.app.warming import Occasion, Prepared, load_config, prepare
 
 SCHEMA_VERSION = 1
 

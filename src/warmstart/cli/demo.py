@@ -49,7 +49,7 @@ from warmstart.sources import ReadLog
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from warmstart.workspace import Workspace
+    from warmstart.app import Workspace
 
 SCHEMA_VERSION = 1
 WORST_SESSIONS = 5

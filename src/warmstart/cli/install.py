@@ -30,7 +30,7 @@ def install(*, agent: str, write: bool, as_json: bool) -> None:
     """
     from warmstart.integrations import install as installing  # noqa: PLC0415 - keeps --help light
     from warmstart.integrations.agents import describe  # noqa: PLC0415 - same
-    from warmstart.workspace import Workspace  # noqa: PLC0415 - same
+    from warmstart.app import Workspace  # noqa: PLC0415 - same
 
     if write:
         _print_done(agent, installing.install(Workspace.open(), agent), as_json=as_json)
@@ -59,7 +59,7 @@ def install(*, agent: str, write: bool, as_json: bool) -> None:
 def uninstall(*, agent: str, as_json: bool) -> None:
     """Take out of an agent's settings exactly what install --write put there."""
     from warmstart.integrations import install as installing  # noqa: PLC0415 - keeps --help light
-    from warmstart.workspace import Workspace  # noqa: PLC0415 - same
+    from warmstart.app import Workspace  # noqa: PLC0415 - same
 
     _print_done(agent, installing.uninstall(Workspace.open(), agent), as_json=as_json)
 
@@ -76,7 +76,7 @@ def hook(*, agent: str) -> None:
     import orjson  # noqa: PLC0415 - keeps --help light
 
     from warmstart.integrations.claude_hook import answer_hook  # noqa: PLC0415 - same
-    from warmstart.workspace import Workspace  # noqa: PLC0415 - same
+    from warmstart.app import Workspace  # noqa: PLC0415 - same
 
     try:
         event = orjson.loads(sys.stdin.buffer.read())

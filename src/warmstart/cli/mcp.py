@@ -25,7 +25,7 @@ def mcp(*, http: bool, port: int) -> None:
     """
     from warmstart.mcp import serve_http, serve_stdio  # noqa: PLC0415 - keeps --help light
     from warmstart.mcp.http import HOST, PATH, make_token  # noqa: PLC0415 - same
-    from warmstart.workspace import Workspace  # noqa: PLC0415 - same
+    from warmstart.app import Workspace  # noqa: PLC0415 - same
 
     if not http:
         serve_stdio(Workspace.open())

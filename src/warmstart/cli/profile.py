@@ -83,7 +83,7 @@ def show(
     session go together.
     """
     from warmstart.cli._profile_run import Output, run_corpus, run_session  # noqa: PLC0415 - light
-    from warmstart.workspace import Workspace  # noqa: PLC0415 - same
+    from warmstart.app import Workspace  # noqa: PLC0415 - same
 
     _refuse_empty(items)
     workspace = Workspace.open()
@@ -149,8 +149,8 @@ def compaction(
     looking. Sessions that were never compacted show what happens at such places anyway.
     """
     from warmstart.cli._profile_compaction import run_compaction  # noqa: PLC0415 - keeps light
-    from warmstart.workspace import Workspace  # noqa: PLC0415 - same
-    from warmstart.workspace.profiling import CompactionRequest  # noqa: PLC0415 - same
+    from warmstart.app import Workspace  # noqa: PLC0415 - same
+    from warmstart.app.profiling import CompactionRequest  # noqa: PLC0415 - same
 
     _refuse_empty((wanted, *paths))
     rules = take_rules(Workspace.open(), options)

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from warmstart.integrations.tools import CLAUDE_CODE, list_tools
-from warmstart.workspace import Workspace
-from warmstart.workspace.starting import find_start
+from warmstart.app import Workspace
+from warmstart.app.starting import find_start
 
 AGENT = CLAUDE_CODE
 EVENTS = ("UserPromptSubmit", "SessionStart")
@@ -33,7 +33,7 @@ def answer_hook(workspace: Workspace, event: Mapping[str, Any]) -> dict[str, Any
         return {}  # nothing is known of the task yet
     if find_start(workspace, AGENT, session_id) is not None:
         return {}
-    from warmstart.workspace.warming import Occasion, prepare  # noqa: PLC0415 - once per session
+    from warmstart.app.warming import Occasion, prepare  # noqa: PLC0415 - once per session
 
     cwd = event.get("cwd")
     prepared = prepare(

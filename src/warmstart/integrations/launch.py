@@ -31,10 +31,10 @@ from warmstart.integrations.launch_process import run_command
 from warmstart.library.gate import UnapprovedError
 from warmstart.model.warmup import Arm
 from warmstart.store.starts import Start
-from warmstart.workspace import Workspace
-from warmstart.workspace.starting import find_start
-from warmstart.workspace.templates import open_library
-from warmstart.workspace.warming import (
+from warmstart.app import Workspace
+from warmstart.app.starting import find_start
+from warmstart.app.templates import open_library
+from warmstart.app.warming import (
     AUTO,
     Bookcase,
     Occasion,

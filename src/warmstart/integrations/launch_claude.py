@@ -21,7 +21,7 @@ from warmstart.integrations.launch_words import Grammar, Words, read_words
 from warmstart.integrations.tools import AGENT_TOOLS, CLAUDE_CODE
 from warmstart.model.warmup import WarmUp
 from warmstart.warm.target import Target
-from warmstart.workspace.warming import Prepared
+from warmstart.app.warming import Prepared
 
 FORMAT_VERSION = "2.1.197"
 """The version whose transcripts a seed is written like."""

@@ -19,7 +19,7 @@ from warmstart.integrations.launch_words import END, Grammar, Words, read_words
 from warmstart.integrations.tools import AGENT_TOOLS, CODEX
 from warmstart.model.warmup import WarmUp
 from warmstart.warm.target import Target
-from warmstart.workspace.warming import Prepared
+from warmstart.app.warming import Prepared
 
 FORMAT_VERSION = "0.166.0"
 """The version whose rollouts a seed is written like."""

@@ -18,7 +18,7 @@ from typing import Any
 import orjson
 
 from warmstart.integrations.launch_parts import Seed
-from warmstart.workspace import Workspace
+from warmstart.app import Workspace
 
 FOLDER = "launch"
 SUFFIX = ".running"

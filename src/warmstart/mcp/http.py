@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from warmstart.mcp.server import open_server
-from warmstart.workspace import Workspace
+from warmstart.app import Workspace
 
 HOST = "127.0.0.1"
 PATH = "/mcp"

@@ -17,8 +17,8 @@ from warmstart.mcp.sdk import Prompt, Server, ToolError
 from warmstart.mcp.tools import TOOLS, annotate
 from warmstart.template import canonical_json
 from warmstart.tool import run_tool
-from warmstart.workspace import Workspace
-from warmstart.workspace.templates import (
+from warmstart.app import Workspace
+from warmstart.app.templates import (
     find_for_model,
     list_selectable,
     open_library,

@@ -15,18 +15,18 @@ from warmstart.sources import READERS, ReadLog
 from warmstart.template import check_name
 from warmstart.template.names import parse_spec
 from warmstart.tool.request import ToolRequest
-from warmstart.workspace import Workspace
-from warmstart.workspace.comparing import compare_sides
-from warmstart.workspace.mining import mine_template
-from warmstart.workspace.profiling import (
+from warmstart.app import Workspace
+from warmstart.app.comparing import compare_sides
+from warmstart.app.mining import mine_template
+from warmstart.app.profiling import (
     CompactionRequest,
     check_sessions,
     load_rules,
     profile_one,
 )
-from warmstart.workspace.redaction import open_redactor, redact_texts
-from warmstart.workspace.templates import find_for_model, open_library, try_template
-from warmstart.workspace.warming import Occasion, prepare
+from warmstart.app.redaction import open_redactor, redact_texts
+from warmstart.app.templates import find_for_model, open_library, try_template
+from warmstart.app.warming import Occasion, prepare
 
 Answer = dict[str, Any]
 Action = Callable[[Workspace, ToolRequest], Answer]

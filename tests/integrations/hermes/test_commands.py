@@ -19,8 +19,8 @@ from warmstart.integrations.hermes.commands import add_arguments, run
 from warmstart.model.selection import Selection
 from warmstart.model.template import TemplateState
 from warmstart.sources import ReadLog
-from warmstart.workspace import Workspace
-from warmstart.workspace.templates import open_library
+from warmstart.app import Workspace
+from warmstart.app.templates import open_library
 
 COMMANDS = (
     "analyze", "build", "compare", "compress-check", "create-template", "delete", "extract",
@@ -177,8 +177,8 @@ def test_templates_are_listed_with_their_record(
 def test_a_record_is_shown_with_its_interval(
     hermes: RecordingContext, workspace: Workspace, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from warmstart.workspace.starting import find_start
-    from warmstart.workspace.templates import open_library
+    from warmstart.app.starting import find_start
+    from warmstart.app.templates import open_library
 
     hermes.begin()
     start = find_start(workspace, "hermes", "s-1")

@@ -22,9 +22,9 @@ from warmstart.integrations.hermes.middleware import Middleware
 from warmstart.integrations.hermes.sessions import Sessions
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
-from warmstart.workspace import Workspace
-from warmstart.workspace.starting import find_start
-from warmstart.workspace.templates import open_library
+from warmstart.app import Workspace
+from warmstart.app.starting import find_start
+from warmstart.app.templates import open_library
 
 
 def roles(request: dict[str, Any]) -> list[str]:
@@ -377,7 +377,7 @@ def test_a_damaged_file_leaves_its_session_cold(
 def test_the_first_words_are_those_of_the_user_alone(
     hermes: RecordingContext, workspace: Workspace
 ) -> None:
-    from warmstart.workspace.warming import hash_message
+    from warmstart.app.warming import hash_message
 
     hermes.fire("pre_llm_call", session_id="s-1", user_message=TASK, is_first_turn=True)
     hermes.send(ask({"role": "user", "content": f"{TASK}\n\n[memory] something recalled"}))

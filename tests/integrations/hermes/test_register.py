@@ -12,7 +12,7 @@ from support.hermes_plugin import RecordingContext
 ROOT = Path(__file__).resolve().parents[3]
 HEAVY = (
     "click", "rich", "sqlite3", "orjson", "platformdirs", "tomllib", "hashlib", "asyncio",
-    "warmstart.workspace", "warmstart.sources", "warmstart.store", "warmstart.warm",
+    "warmstart.app", "warmstart.sources", "warmstart.store", "warmstart.warm",
     "warmstart.model", "warmstart.outcome",
 )  # fmt: skip
 

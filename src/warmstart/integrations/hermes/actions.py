@@ -25,16 +25,16 @@ from warmstart.model.template import TemplateState
 from warmstart.profile.document import to_document
 from warmstart.sources import READERS, ReadLog
 from warmstart.template.names import check_name, make_name
-from warmstart.workspace import Workspace
-from warmstart.workspace.comparing import compare_sides
-from warmstart.workspace.mining import Mined, mine_session, mine_template
-from warmstart.workspace.profiling import (
+from warmstart.app import Workspace
+from warmstart.app.comparing import compare_sides
+from warmstart.app.mining import Mined, mine_session, mine_template
+from warmstart.app.profiling import (
     CompactionRequest,
     check_sessions,
     profile_one,
 )
-from warmstart.workspace.templates import find_to_test, open_library, try_template
-from warmstart.workspace.warming import load_config
+from warmstart.app.templates import find_to_test, open_library, try_template
+from warmstart.app.warming import load_config
 
 HERMES = Selection(source="hermes")
 EVERY = "all"

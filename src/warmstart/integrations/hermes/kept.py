@@ -19,7 +19,7 @@ import orjson
 from warmstart.export.jsonl import encode_json
 from warmstart.model import Kind, Message, Request, Result, Role
 from warmstart.model.warmup import WarmUp
-from warmstart.workspace import Workspace
+from warmstart.app import Workspace
 
 FOLDER = "hermes"
 SCHEMA_VERSION = 1

@@ -17,7 +17,7 @@ from warmstart.integrations.hermes.sessions import Conversation, Sessions
 if TYPE_CHECKING:
     from warmstart.integrations.hermes.settings import HermesConfig
     from warmstart.warm.inject import Style
-    from warmstart.workspace import Workspace
+    from warmstart.app import Workspace
 
 AGENT = "hermes"
 FORM = "hermes-plugin"
@@ -76,7 +76,7 @@ class Middleware:
         from warmstart.integrations.hermes.settings import (  # noqa: PLC0415 - once per session
             load_hermes_config,
         )
-        from warmstart.workspace import Workspace  # noqa: PLC0415 - same
+        from warmstart.app import Workspace  # noqa: PLC0415 - same
 
         if os.environ.get("WARMSTART_STARTED") == AGENT:
             return Conversation()  # ``warmstart run`` decided, be it to stay cold
@@ -107,7 +107,7 @@ class Middleware:
 def _find_again(workspace: Workspace, session_id: str) -> Conversation | None:
     """A session that was decided before this process, or by ``warmstart run``."""
     from warmstart.integrations.hermes.kept import find_warmup  # noqa: PLC0415 - once per session
-    from warmstart.workspace.starting import find_start  # noqa: PLC0415 - same
+    from warmstart.app.starting import find_start  # noqa: PLC0415 - same
 
     warmup = find_warmup(workspace, session_id)
     start = find_start(workspace, AGENT, session_id)
@@ -123,7 +123,7 @@ def _start(
     from warmstart.integrations.hermes.kept import keep_warmup  # noqa: PLC0415 - once per session
     from warmstart.integrations.hermes.opening import open_soon  # noqa: PLC0415 - same
     from warmstart.integrations.hermes.placing import list_tools  # noqa: PLC0415 - same
-    from warmstart.workspace.warming import Bookcase, Occasion, prepare  # noqa: PLC0415 - same
+    from warmstart.app.warming import Bookcase, Occasion, prepare  # noqa: PLC0415 - same
 
     occasion = Occasion(
         message=message,

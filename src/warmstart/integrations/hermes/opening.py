@@ -12,7 +12,7 @@ from warmstart.home import STORE_FILE
 from warmstart.library.library import Library
 from warmstart.library.opening import TEMPLATES_FOLDER
 from warmstart.store import SessionDB
-from warmstart.workspace import Workspace
+from warmstart.app import Workspace
 
 PATIENCE_SECONDS = 2.0
 

@@ -18,7 +18,7 @@ from warmstart.profile.comparison import Comparison
 from warmstart.profile.proficiency import PROFICIENCY_FORMULA
 from warmstart.profile.session import SessionProfile
 from warmstart.stats.proportion import wilson
-from warmstart.workspace.mining import Mined
+from warmstart.app.mining import Mined
 
 MAX_ROWS = 12
 MAX_MARKERS = 8

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from warmstart.workspace import Workspace
+    from warmstart.app import Workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ def load_hermes_config(workspace: Workspace) -> HermesConfig:
     Raises:
         UsageError: a setting cannot be right.
     """
-    from warmstart.workspace.config import load_section  # noqa: PLC0415 - kept out of registering
+    from warmstart.app.config import load_section  # noqa: PLC0415 - kept out of registering
 
     return load_section(workspace, "hermes", HermesConfig)
 

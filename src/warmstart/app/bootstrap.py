@@ -1,0 +1,192 @@
+"""A first template from tasks: run a few that differ, mine what worked, save it as a draft.
+
+The run is an experiment with one cold arm, so it can be interrupted and goes on where it was, and
+its sessions are in the store like any others. Every task that was run stands in the template's
+provenance: no experiment will test the template on them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from warmstart.errors import NotFoundError, UsageError
+from warmstart.experiment.arms import BASELINE_ARM
+from warmstart.experiment.diverse import choose_diverse
+from warmstart.experiment.plan import Design, Runner
+from warmstart.experiment.tasks import Task, choose_tasks
+from warmstart.experiment.trial import Trial, TrialStatus
+from warmstart.library import Saved
+from warmstart.mine import BuildRequest
+from warmstart.mine.rules import Rules
+from warmstart.model.selection import Selection
+from warmstart.model.template import Template, TemplateState
+from warmstart.sources import ReadLog
+from warmstart.template import check_name
+from warmstart.app.core import Workspace
+from warmstart.app.experiment_runs import RunOptions, run_experiment
+from warmstart.app.experiments import (
+    Experiment,
+    NewExperiment,
+    create_experiment,
+    load_experiment,
+    read_standing,
+    read_tasks,
+)
+from warmstart.app.mining import Mined, mine_template
+from warmstart.app.templates import open_library
+
+__all__ = ["Bootstrap", "Bootstrapped", "bootstrap_template", "name_experiment"]
+
+TRAIN_SPLIT = "train"
+EVERY_SPLIT = "all"
+MAX_NAME = 64
+DEFAULT_COUNT = 15
+LOOSE_RULES = Rules(min_messages=1, min_calls=1, max_error_rate=1.0)
+"""The tasks' own checks say what worked; short sessions are no fault here."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bootstrap:
+    """What someone asks for."""
+
+    name: str
+    """Of the template."""
+    tasks_file: Path
+    runner: Runner
+    count: int = DEFAULT_COUNT
+    split: str | None = None
+    """None: ``train`` where the file has such tasks, else all."""
+    trials: int = 1
+    seed: int = 1
+    preamble: str = ""
+
+
+class Bootstrapped(NamedTuple):
+    """What came of it."""
+
+    experiment: str
+    mined: Mined
+    saved: Saved
+    tasks: tuple[str, ...]
+    """Run, and so never to be tested on."""
+    left: int
+    """Tasks of the file that were not run."""
+    done: int
+    solved: int
+    unchecked: int
+    """Finished trials whose task has no check."""
+
+    @property
+    def template(self) -> Template:
+        """As it was saved."""
+        return self.mined.template
+
+
+def name_experiment(template: str) -> str:
+    """The experiment that a bootstrap runs."""
+    return f"bootstrap-{template}"[:MAX_NAME]
+
+
+def bootstrap_template(
+    workspace: Workspace, wanted: Bootstrap, log: ReadLog, options: RunOptions | None = None
+) -> Bootstrapped:
+    """Run, mine and save; interrupted, the same call goes on.
+
+    Raises:
+        UsageError: no task was solved, or nothing in the sessions could be verified.
+        NotFoundError: there is no task file.
+    """
+    check_name(wanted.name)
+    experiment = _ensure_experiment(workspace, wanted)
+    name = experiment.plan.name
+    run_experiment(workspace, name, options)
+    trials = read_standing(workspace, name).trials
+    good = [trial for trial in trials if _worked(trial)]
+    if not good:
+        raise UsageError(
+            f"nothing to learn from: of {len(trials)} sessions none solved its task",
+            hint=f"warmstart experiment export {name} says why each failed",
+        )
+    ran = tuple(sorted({trial.task for trial in trials}))
+    mined = _mine(workspace, wanted, good, ran, log)
+    with open_library(workspace) as library:
+        saved = library.save(mined.template, state=TemplateState.DRAFT, note="bootstrapped")
+    tasks, _ = read_tasks(wanted.tasks_file)
+    return Bootstrapped(
+        experiment=name,
+        mined=mined,
+        saved=saved,
+        tasks=ran,
+        left=len({task.id for task in tasks} - set(ran)),
+        done=len(trials),
+        solved=sum(trial.success is True for trial in trials),
+        unchecked=sum(trial.success is None for trial in good),
+    )
+
+
+def _ensure_experiment(workspace: Workspace, wanted: Bootstrap) -> Experiment:
+    """The one that was begun, or a new one."""
+    name = name_experiment(wanted.name)
+    try:
+        found = load_experiment(workspace, name)
+    except NotFoundError:
+        return _create(workspace, wanted, name)
+    if found.plan.design.arms != (BASELINE_ARM,):
+        raise UsageError(f"there is another experiment {name!r}", hint="choose another --name")
+    return found
+
+
+def _create(workspace: Workspace, wanted: Bootstrap, name: str) -> Experiment:
+    tasks, _ = read_tasks(wanted.tasks_file)
+    chosen = choose_diverse(_in_split(tasks, wanted.split), wanted.count, wanted.seed)
+    if not chosen:
+        raise UsageError(
+            f"there is no task of the split {wanted.split!r} in the file", hint="--split all"
+        )
+    design = Design(
+        arms=(BASELINE_ARM,), control=BASELINE_ARM, trials=wanted.trials, seed=wanted.seed
+    )
+    if wanted.preamble:
+        design = replace(design, preamble=wanted.preamble)
+    request = NewExperiment(
+        name=name,
+        design=design,
+        runner=wanted.runner,
+        tasks_file=wanted.tasks_file,
+        split=EVERY_SPLIT,
+        only=frozenset(task.id for task in chosen),
+    )
+    return create_experiment(workspace, request)
+
+
+def _in_split(tasks: list[Task], split: str | None) -> list[Task]:
+    if split is None:
+        split = TRAIN_SPLIT if any(task.split == TRAIN_SPLIT for task in tasks) else EVERY_SPLIT
+    return choose_tasks(tasks, split=split)
+
+
+def _worked(trial: Trial) -> bool:
+    """It came to its end, and no check says that the task was not done."""
+    return (
+        trial.status is TrialStatus.FINISHED
+        and trial.success is not False
+        and trial.session is not None
+    )
+
+
+def _mine(
+    workspace: Workspace,
+    wanted: Bootstrap,
+    good: list[Trial],
+    tasks: tuple[str, ...],
+    log: ReadLog,
+) -> Mined:
+    ids = frozenset(trial.session for trial in good if trial.session)
+    origins = {session.partition(":")[0] for session in ids}
+    selection = Selection(source=origins.pop() if len(origins) == 1 else None)
+    request = BuildRequest(name=wanted.name, rules=LOOSE_RULES)
+    mined = mine_template(workspace, request, selection, log, only=ids)
+    provenance = replace(mined.template.provenance, tasks=tasks)
+    return replace(mined, template=replace(mined.template, provenance=provenance))

@@ -1,0 +1,27 @@
+"""Sessions that were started: found by their own id, before and after their transcripts are.
+
+An agent's hook asks this at every message of the user, so nothing more is loaded than the answer
+needs.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+from warmstart.library.catalogue import find_store
+from warmstart.store.starts import RecordedStart
+from warmstart.store.templatedb import open_template_db
+from warmstart.app.core import Workspace
+
+
+def find_start(workspace: Workspace, agent: str, native_id: str) -> RecordedStart | None:
+    """The start of the session an agent calls by that id, or None."""
+    location = find_store(workspace.home, None)
+    if "://" not in location and not Path(location).exists():
+        return None
+    db = open_template_db(location)
+    if db is None:
+        return None
+    with closing(db):
+        return db.find_start(agent, native_id)
