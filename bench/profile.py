@@ -33,15 +33,15 @@ import orjson
 from rich.console import Console
 from rich.table import Table
 
+from warmstart.app import Workspace
+from warmstart.app.facts import read_facts, read_rows, refresh_facts
+from warmstart.app.profiling import profile_corpus
 from warmstart.facts.collector import without_collector
 from warmstart.facts.units import read_rows as read_rows_of
 from warmstart.mine.candidates import plan_mining
 from warmstart.mine.rules import Rules
 from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog, find_units
-from warmstart.app import Workspace
-from warmstart.app.facts import read_facts, read_rows, refresh_facts
-from warmstart.app.profiling import profile_corpus
 
 MIN_SPEEDUP = 8.0
 MAX_SCAN_RATIO = 3.0

@@ -25,11 +25,11 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from warmstart.model.template import Example, Template, TemplateState
-from warmstart.testing import LearningModel, Prompt, Reply, ScriptedEndpoint
 from warmstart.app import Workspace
 from warmstart.app.experiments import reach_verdict, read_standing
 from warmstart.app.templates import open_library
+from warmstart.model.template import Example, Template, TemplateState
+from warmstart.testing import LearningModel, Prompt, Reply, ScriptedEndpoint
 
 NAME = "kills"
 MAX_RUNS = 2000

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 
-from warmstart.samples import samples_path
-
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "scripts"))
-
 import golden
+from warmstart.samples import samples_path
 
 
 @pytest.fixture(scope="module")

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from support.warming import make_template
-from warmstart.model.template import TemplateState
 from warmstart.app import Workspace
 from warmstart.app.templates import open_library
+from warmstart.model.template import TemplateState
 
 ROOT = Path(__file__).resolve().parents[1] / "src" / "warmstart"
 DRIVERS = ("psycopg", "sqlalchemy", "numpy", "mcp", "starlette", "httpx")

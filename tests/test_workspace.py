@@ -10,11 +10,11 @@ import pytest
 
 from support.badinput import write
 from support.sessions import make_session, write_export
+from warmstart.app import Workspace
 from warmstart.errors import AmbiguousError, FormatError, NotFoundError, UsageError
 from warmstart.model import Session
 from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog
-from warmstart.app import Workspace
 
 
 @pytest.fixture

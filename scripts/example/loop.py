@@ -11,14 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from warmstart.errors import NotFoundError
-from warmstart.experiment.plan import Design, Direction, Metric, Runner, RunnerKind
-from warmstart.experiment.verdict import Verdict
-from warmstart.mine.request import BuildRequest
-from warmstart.mine.rules import Rules
-from warmstart.model.selection import Selection
-from warmstart.model.template import TemplateState
-from warmstart.sources import ReadLog
 from warmstart.app import Workspace
 from warmstart.app.experiment_arms import find_template
 from warmstart.app.experiment_runs import Progress, RunOptions, run_experiment
@@ -32,6 +24,14 @@ from warmstart.app.experiments import (
 )
 from warmstart.app.mining import mine_template
 from warmstart.app.templates import open_library
+from warmstart.errors import NotFoundError
+from warmstart.experiment.plan import Design, Direction, Metric, Runner, RunnerKind
+from warmstart.experiment.verdict import Verdict
+from warmstart.mine.request import BuildRequest
+from warmstart.mine.rules import Rules
+from warmstart.model.selection import Selection
+from warmstart.model.template import TemplateState
+from warmstart.sources import ReadLog
 
 TASKS = Path(__file__).resolve().parents[2] / "examples" / "first-experiment" / "tasks.jsonl"
 TEMPLATE = "office"

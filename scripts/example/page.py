@@ -26,13 +26,13 @@ from example.loop import (
     Loop,
 )
 from warmstart._version import __version__
+from warmstart.app.experiment_arms import find_template
+from warmstart.app.experiments import Standing
 from warmstart.experiment._effects import Effect
 from warmstart.experiment.plan import Metric
 from warmstart.experiment.trial import Trial
 from warmstart.experiment.verdict import Verdict
 from warmstart.model.template import Template
-from warmstart.app.experiment_arms import find_template
-from warmstart.app.experiments import Standing
 
 NOTES = TASKS.parent / "notes.md"
 INTRO = f"""\

@@ -4,9 +4,12 @@ Importing this package loads nothing heavy and has no effects; ``warm`` is fetch
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from warmstart._version import __version__
+
+if TYPE_CHECKING:
+    from warmstart import warm
 
 __all__ = ["__version__", "warm"]
 

@@ -15,14 +15,14 @@ import pytest
 
 from support.agents import find_hermes
 from support.warming import make_template
+from warmstart.app import Workspace
+from warmstart.app.syncing import sync_starts
+from warmstart.app.templates import open_library
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
 from warmstart.sources import ReadLog
 from warmstart.store.starts import RecordedStart
 from warmstart.testing import Prompt, Reply, ScriptedEndpoint, ToolCall
-from warmstart.app import Workspace
-from warmstart.app.syncing import sync_starts
-from warmstart.app.templates import open_library
 
 pytestmark = pytest.mark.agents
 TASK = "Fix the failing checkout test"

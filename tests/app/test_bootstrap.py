@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from support.experiments import write_tasks
+from warmstart.app import Workspace
+from warmstart.app.bootstrap import Bootstrap, Bootstrapped, bootstrap_template
+from warmstart.app.experiment_runs import RunOptions
+from warmstart.app.experiments import NewExperiment, create_experiment, load_experiment
 from warmstart.errors import UsageError
 from warmstart.experiment.arms import BASELINE_ARM
 from warmstart.experiment.plan import Runner, RunnerKind
 from warmstart.model.template import TemplateState
 from warmstart.sources import ReadLog
 from warmstart.testing import LearningModel, Reply, ScriptedEndpoint
-from warmstart.app import Workspace
-from warmstart.app.bootstrap import Bootstrap, Bootstrapped, bootstrap_template
-from warmstart.app.experiment_runs import RunOptions
-from warmstart.app.experiments import NewExperiment, create_experiment, load_experiment
 
 Make = Callable[..., Bootstrapped]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from warmstart.app.checks import is_test_run, judge_success
 from warmstart.model import Message, Request, Result, Role, Session
 from warmstart.sources.assemble import build_session
-from warmstart.app.checks import is_test_run, judge_success
 
 PASSED = '{"output": "4 passed", "exit_code": 0, "error": null}'
 FAILED = '{"output": "1 failed, 3 passed", "exit_code": 1, "error": null}'

@@ -12,13 +12,6 @@ import pytest
 
 from support.hermes_db import add_messages, add_session, answers, asks, change, make_database, user
 from support.sessions import make_session, write_export
-from warmstart.errors import NotFoundError, SourceError
-from warmstart.facts import hermes_book, hermes_refresh
-from warmstart.facts.derive import derive_facts
-from warmstart.model import Status
-from warmstart.model.facts import SessionFacts
-from warmstart.model.selection import Selection
-from warmstart.sources import ReadLog
 from warmstart.app import Workspace
 from warmstart.app.facts import (
     index_path,
@@ -27,6 +20,13 @@ from warmstart.app.facts import (
     read_status,
     refresh_facts,
 )
+from warmstart.errors import NotFoundError, SourceError
+from warmstart.facts import hermes_book, hermes_refresh
+from warmstart.facts.derive import derive_facts
+from warmstart.model import Status
+from warmstart.model.facts import SessionFacts
+from warmstart.model.selection import Selection
+from warmstart.sources import ReadLog
 
 OK = '{"output": "a", "exit_code": 0, "error": null}'
 BAD = '{"output": "no such thing", "exit_code": 2, "error": null}'

@@ -24,13 +24,13 @@ from support.planting import (
     write_hermes,
     write_openai_chat,
 )
-from warmstart.facts.derive import CUT, OPENING_CHARS
-from warmstart.model.selection import Selection
-from warmstart.sources import ReadLog
 from warmstart.app import Workspace
 from warmstart.app.facts import MASKED, read_facts, refresh_facts
 from warmstart.app.profiling import profile_corpus
 from warmstart.app.redaction import Masker
+from warmstart.facts.derive import CUT, OPENING_CHARS
+from warmstart.model.selection import Selection
+from warmstart.sources import ReadLog
 
 WRITERS: dict[str, Callable[[Path, Planter], Path]] = {
     "claude_code": write_claude_code,

@@ -16,6 +16,14 @@ import pytest
 
 from support.mining import make_shop
 from support.sessions import write_export
+from warmstart.app import Workspace
+from warmstart.app.mining import (
+    fetch_sessions,
+    mine_proposals,
+    mine_session,
+    mine_template,
+)
+from warmstart.app.polish import Endpoint, polish_template
 from warmstart.errors import NotFoundError, UsageError
 from warmstart.facts.derive import derive_facts
 from warmstart.mine import BuildRequest, Rules
@@ -25,14 +33,6 @@ from warmstart.redact import Redactor
 from warmstart.samples import samples_path
 from warmstart.sources import ReadLog
 from warmstart.template import canonical_json
-from warmstart.app import Workspace
-from warmstart.app.mining import (
-    fetch_sessions,
-    mine_proposals,
-    mine_session,
-    mine_template,
-)
-from warmstart.app.polish import Endpoint, polish_template
 
 REQUEST = BuildRequest(name="shop", rules=Rules(max_error_rate=0.3))
 

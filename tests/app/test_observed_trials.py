@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from warmstart.app import Workspace
+from warmstart.app.observed_trials import collect_observed
 from warmstart.experiment.plan import Design, Plan, Runner, RunnerKind, TaskSet
 from warmstart.model.warmup import Arm
 from warmstart.store import SessionDB
 from warmstart.store.starts import Start
-from warmstart.app import Workspace
-from warmstart.app.observed_trials import collect_observed
 
 PLAN = Plan(
     name="live",

@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from support.hermes_db import add_session, make_database, user
-from warmstart.model.selection import Selection
-from warmstart.sources import ReadLog
 from warmstart.app import Workspace
 from warmstart.app.facts import read_facts, read_session_rows
+from warmstart.model.selection import Selection
+from warmstart.sources import ReadLog
 
 
 def test_a_session_that_two_databases_have_is_told(tmp_path: Path) -> None:

@@ -13,6 +13,11 @@ import pytest
 from support.machines import invoke, set_machine
 from support.planting import Planter, find_leaks, write_claude_code
 from support.template_cases import make_template
+from warmstart.app import Workspace
+from warmstart.app.facts import read_facts
+from warmstart.app.redaction import open_redactor
+from warmstart.app.sharing import export_template, list_dataset, list_session_rows
+from warmstart.app.templates import open_library
 from warmstart.errors import NotFoundError
 from warmstart.library.guard import redact_for_others
 from warmstart.model.facts import Marker, MarkerKind
@@ -22,11 +27,6 @@ from warmstart.redact import RedactionError
 from warmstart.redact.redactor import MAX_DEPTH
 from warmstart.samples import samples_path
 from warmstart.sources import ReadLog
-from warmstart.app import Workspace
-from warmstart.app.facts import read_facts
-from warmstart.app.redaction import open_redactor
-from warmstart.app.sharing import export_template, list_dataset, list_session_rows
-from warmstart.app.templates import open_library
 
 
 @pytest.fixture

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from support.warming import make_template
-from warmstart.errors import UsageError
-from warmstart.model.template import TemplateState
 from warmstart.app import Workspace
 from warmstart.app.similarity import EmbeddingSimilarity, SimilarityError
 from warmstart.app.templates import open_library
 from warmstart.app.warming import Occasion, WarmConfig, prepare
+from warmstart.errors import UsageError
+from warmstart.model.template import TemplateState
 
 
 class Server:

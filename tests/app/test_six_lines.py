@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from support.warming import make_template
-from warmstart.model.template import TemplateState
 from warmstart.app import Workspace
 from warmstart.app.templates import open_library
+from warmstart.model.template import TemplateState
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "warm.md"
 CHAT = {

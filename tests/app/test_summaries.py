@@ -13,12 +13,6 @@ from typing import Any
 import pytest
 
 from support.hermes_db import add_session, answers, asks, make_database, user
-from warmstart.facts import reading
-from warmstart.facts.index import move_aside
-from warmstart.facts.pool import can_fork
-from warmstart.facts.reading import split_chunks
-from warmstart.model.selection import Selection
-from warmstart.sources import ReadLog
 from warmstart.app import Workspace
 from warmstart.app.facts import index_path, open_view, refresh_facts
 from warmstart.app.summaries import (
@@ -28,6 +22,12 @@ from warmstart.app.summaries import (
     read_summaries,
     read_summary,
 )
+from warmstart.facts import reading
+from warmstart.facts.index import move_aside
+from warmstart.facts.pool import can_fork
+from warmstart.facts.reading import split_chunks
+from warmstart.model.selection import Selection
+from warmstart.sources import ReadLog
 
 OK = '{"output": "a", "exit_code": 0, "error": null}'
 TURN = [user("go"), asks(("c1", "terminal", {"command": "ls"})), answers("c1", OK)]

@@ -14,6 +14,11 @@ from support.hermes_db import Row, add_session, answers, asks, make_database, us
 from support.launching import MESSAGE, make_prepared, make_template
 from support.planting import Planter
 from support.sessions import make_session
+from warmstart.app import Workspace, syncing
+from warmstart.app.facts import read_facts
+from warmstart.app.syncing import Result, SyncReport, sync_starts
+from warmstart.app.templates import open_library
+from warmstart.app.warming import hash_message
 from warmstart.facts import derive_facts
 from warmstart.model.facts import SessionFacts
 from warmstart.model.selection import Selection
@@ -22,11 +27,6 @@ from warmstart.model.warmup import Arm
 from warmstart.sources import ReadLog
 from warmstart.store.starts import RecordedStart, Start
 from warmstart.warm.target import Target
-from warmstart.app import Workspace, syncing
-from warmstart.app.facts import read_facts
-from warmstart.app.syncing import Result, SyncReport, sync_starts
-from warmstart.app.templates import open_library
-from warmstart.app.warming import hash_message
 
 NOW = 1_800_000_000.0
 LATER = NOW + 3600

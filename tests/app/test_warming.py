@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from support.warming import make_template
+from warmstart.app import Workspace
+from warmstart.app.templates import open_library
+from warmstart.app.warming import Bookcase, Occasion, WarmConfig, prepare, start
 from warmstart.errors import NotFoundError
 from warmstart.library.gate import UnapprovedError
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
 from warmstart.warm.select import Policy
-from warmstart.app import Workspace
-from warmstart.app.templates import open_library
-from warmstart.app.warming import Bookcase, Occasion, WarmConfig, prepare, start
 
 ALWAYS = WarmConfig(holdout=0.0)
 MESSAGE = "fix the failing checkout test"

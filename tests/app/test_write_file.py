@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from warmstart.errors import UsageError
 from warmstart.app import Workspace
+from warmstart.errors import UsageError
 
 
 @pytest.fixture

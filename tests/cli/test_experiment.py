@@ -16,12 +16,12 @@ from click.testing import Result
 
 from support.experiments import save_template, write_tasks
 from support.planting import Planter, find_leaks
+from warmstart.app import Workspace
+from warmstart.app.experiments import reach_verdict, read_standing
 from warmstart.model.template import TemplateState
 from warmstart.runners.pool import Done, Pool
 from warmstart.store import SessionDB
 from warmstart.testing import Fault, LearningModel, Script, ScriptedEndpoint
-from warmstart.app import Workspace
-from warmstart.app.experiments import reach_verdict, read_standing
 
 Run = Callable[..., Result]
 New = Callable[..., Result]

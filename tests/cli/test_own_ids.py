@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from support.machines import invoke, set_machine
+from warmstart.app import Workspace
 from warmstart.samples import samples_path
 from warmstart.tool import run_tool
-from warmstart.app import Workspace
 
 MASKED = "<SECRET:"
 SAMPLES = {"claude_code": ".claude", "codex": ".codex", "gemini": ".gemini", "hermes": ".hermes"}

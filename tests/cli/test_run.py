@@ -13,9 +13,9 @@ from click.testing import Result
 
 from support.hermes_db import answers, asks, change, make_database, user
 from support.launching import MESSAGE, make_template
-from warmstart.model.template import TemplateState
 from warmstart.app import Workspace
 from warmstart.app.templates import open_library
+from warmstart.model.template import TemplateState
 
 Run = Callable[..., Result]
 COMMAND = ("--", "hermes", "chat", "-q", MESSAGE)

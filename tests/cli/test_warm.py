@@ -15,12 +15,12 @@ import pytest
 from click.testing import Result
 
 from support.warming import make_template
+from warmstart.app import Workspace
+from warmstart.app.templates import open_library
 from warmstart.cli.warm import FORMS, POLICIES
 from warmstart.model.template import TemplateState
 from warmstart.warm.render import RENDERERS
 from warmstart.warm.select import Policy
-from warmstart.app import Workspace
-from warmstart.app.templates import open_library
 
 Run = Callable[..., Result]
 MESSAGE = "fix the failing checkout test"

@@ -18,8 +18,8 @@ import pytest
 
 import warmstart
 from support.hermes_db import answers, asks, make_database, user
-from warmstart.facts.code_digest import FACTS_CODE, digest_code
 from warmstart.app.profiling import PROFILE_CODE
+from warmstart.facts.code_digest import FACTS_CODE, digest_code
 
 PRINT = "from warmstart.facts.code_digest import *; print(digest_code(*FACTS_CODE))"
 FAILED = '{"output": "Killed", "exit_code": 124, "error": null}'

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from warmstart.app import Workspace
 from warmstart.errors import UsageError
 from warmstart.integrations.agents import Machine, describe
 from warmstart.integrations.edits import AddBlock, AddItem, SetKey, write_object
 from warmstart.integrations.install import install, uninstall
-from warmstart.app import Workspace
 
 AGENTS = ("claude-code", "codex", "gemini", "opencode")
 

@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 
 from support.launching import MESSAGE, SESSION_ID, make_place, make_template
+from warmstart.app import Workspace
+from warmstart.app.templates import open_library
+from warmstart.app.warming import hash_message
 from warmstart.errors import NotFoundError
 from warmstart.integrations.launch import Plan, Wish, plan_launch, run_plan
 from warmstart.integrations.launch_parts import Place
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
 from warmstart.store.starts import RecordedStart
-from warmstart.app import Workspace
-from warmstart.app.templates import open_library
-from warmstart.app.warming import hash_message
 
 AGENT = f"""#!{sys.executable}
 import json, os, pathlib, sys

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from support.launching import MESSAGE, make_template
-from warmstart.model.template import TemplateState
 from warmstart.app import Workspace
 from warmstart.app.templates import open_library
+from warmstart.model.template import TemplateState
 
 HERMES = f"""#!{sys.executable}
 import os, pathlib, sys

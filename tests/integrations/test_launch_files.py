@@ -11,9 +11,9 @@ from pathlib import Path
 import orjson
 import pytest
 
+from warmstart.app import Workspace
 from warmstart.integrations.launch_files import clear_leftovers, hold_files
 from warmstart.integrations.launch_parts import Seed
-from warmstart.app import Workspace
 
 
 @pytest.fixture

@@ -18,13 +18,13 @@ from agents import Agent, Model, ModelResponse, RunConfig, Runner, SQLiteSession
 from agents.memory.session import Session
 from openai.types.responses import ResponseOutputMessage, ResponseOutputText
 
+from warmstart.app import Workspace
+from warmstart.app.templates import open_library
 from warmstart.integrations.openai_agents import WarmSession
 from warmstart.library.gate import UnapprovedError
 from warmstart.model.template import TemplateState
 from warmstart.sources.registry import get_reader
 from warmstart.warm.build import FRAME, build_warmup
-from warmstart.app import Workspace
-from warmstart.app.templates import open_library
 
 WARMUP = build_warmup(make_template(), template_id=TEMPLATE_ID)
 MESSAGE = "fix the failing checkout test"

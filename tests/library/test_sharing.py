@@ -14,6 +14,8 @@ import pytest
 
 from support.hostile import write_hostile
 from support.template_cases import make_template
+from warmstart.app import Workspace
+from warmstart.app.redaction import open_redactor
 from warmstart.errors import NotFoundError, UsageError, WarmstartError
 from warmstart.library import Library
 from warmstart.library.guard import find_flags, redact_for_others, redact_from_others
@@ -27,8 +29,6 @@ from warmstart.template import (
     template_id,
 )
 from warmstart.template.diff import ChangeKind
-from warmstart.app import Workspace
-from warmstart.app.redaction import open_redactor
 
 DRAFT, QUARANTINED = TemplateState.DRAFT, TemplateState.QUARANTINED
 ONE = make_template()

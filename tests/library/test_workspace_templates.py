@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from support.template_cases import make_template
+from warmstart.app import Workspace
+from warmstart.app.sharing import export_template, list_dataset
+from warmstart.app.templates import Outcome, list_selectable, open_library, settle_start
 from warmstart.model.template import Example, TemplateState
 from warmstart.model.warmup import Arm
 from warmstart.store.starts import Start
 from warmstart.template import template_id
-from warmstart.app import Workspace
-from warmstart.app.sharing import export_template, list_dataset
-from warmstart.app.templates import Outcome, list_selectable, open_library, settle_start
 
 if TYPE_CHECKING:
     import pytest

@@ -22,11 +22,11 @@ pytest.importorskip("mcp")
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from warmstart.app import Workspace
+from warmstart.app.templates import open_library
 from warmstart.model.template import TemplateState
 from warmstart.samples import samples_path
 from warmstart.tool import ACTIONS, run_tool
-from warmstart.app import Workspace
-from warmstart.app.templates import open_library
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 TOKEN = "a-token-for-tests"

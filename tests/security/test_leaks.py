@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from support.machines import Machine, Run
 from support.mining import make_worked
 from support.planting import FIRST, SECOND, Planter, find_leaks, write_claude_code
+from warmstart.app.redaction import redact_texts
 from warmstart.facts.derive import OPENING_CHARS, derive_facts
 from warmstart.mine import BuildRequest, extract_template
 from warmstart.profile.corpus import corpus_profile
@@ -23,7 +24,6 @@ from warmstart.redact import Redactor
 from warmstart.template import canonical_json
 from warmstart.tool import run_tool_text
 from warmstart.warm.render import RENDERERS
-from warmstart.app.redaction import redact_texts
 
 TASK = "Fix the cart in the shop and round totals"
 

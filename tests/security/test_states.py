@@ -11,6 +11,11 @@ import pytest
 
 from support.machines import Run
 from support.template_cases import make_template
+from warmstart.app import Workspace
+from warmstart.app.experiment_arms import find_pinned, find_template, open_arms
+from warmstart.app.experiments import NewExperiment, create_experiment
+from warmstart.app.templates import find_for_model, open_library
+from warmstart.app.warming import Occasion, prepare
 from warmstart.cli.warm import FORMS
 from warmstart.errors import UsageError
 from warmstart.experiment.plan import Design, Runner, RunnerKind
@@ -19,11 +24,6 @@ from warmstart.model.template import Template, TemplateState
 from warmstart.runners.command import fill_command
 from warmstart.template import canonical_json, template_id
 from warmstart.tool import run_tool
-from warmstart.app import Workspace
-from warmstart.app.experiment_arms import find_pinned, find_template, open_arms
-from warmstart.app.experiments import NewExperiment, create_experiment
-from warmstart.app.templates import find_for_model, open_library
-from warmstart.app.warming import Occasion, prepare
 
 HIDDEN = (TemplateState.QUARANTINED, TemplateState.RETIRED)
 UNAPPROVED = (*HIDDEN, TemplateState.DRAFT)

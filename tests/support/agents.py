@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from support.launching import make_template
+from warmstart.app import Workspace
+from warmstart.app.templates import open_library
 from warmstart.model.template import Template, TemplateState
 from warmstart.store.starts import RecordedStart
 from warmstart.testing import ScriptedEndpoint
-from warmstart.app import Workspace
-from warmstart.app.templates import open_library
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 240

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from warmstart.model.template import Example, Provenance, Template, TemplateState
 from warmstart.app import Workspace
 from warmstart.app.templates import open_library
+from warmstart.model.template import Example, Provenance, Template, TemplateState
 
 
 def write_tasks(path: Path, count: int, **more: object) -> Path:

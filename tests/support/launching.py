@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from warmstart.app.warming import Prepared
 from warmstart.integrations.launch_parts import Place
 from warmstart.model.template import Example, Guidance, Template
 from warmstart.model.warmup import Arm, WarmUp
 from warmstart.warm.build import build_warmup
 from warmstart.warm.select import Choice
-from warmstart.app.warming import Prepared
 
 SESSION_ID = "11111111-2222-4333-8444-555555555555"
 MESSAGE = "fix the failing cart test"

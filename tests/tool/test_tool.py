@@ -17,11 +17,11 @@ from openai.types.chat import ChatCompletionFunctionToolParam
 from pydantic import TypeAdapter
 
 from support.template_cases import make_template
+from warmstart.app import Workspace
+from warmstart.app.templates import open_library
 from warmstart.model.template import TemplateState
 from warmstart.samples import samples_path
 from warmstart.tool import ACTIONS, anthropic_tool, openai_tool, run_tool, run_tool_text
-from warmstart.app import Workspace
-from warmstart.app.templates import open_library
 
 
 @pytest.fixture

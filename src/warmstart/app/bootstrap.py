@@ -11,6 +11,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from warmstart.app.core import Workspace
+from warmstart.app.experiment_runs import RunOptions, run_experiment
+from warmstart.app.experiments import (
+    Experiment,
+    NewExperiment,
+    create_experiment,
+    load_experiment,
+    read_standing,
+    read_tasks,
+)
+from warmstart.app.mining import Mined, mine_template
+from warmstart.app.templates import open_library
 from warmstart.errors import NotFoundError, UsageError
 from warmstart.experiment.arms import BASELINE_ARM
 from warmstart.experiment.diverse import choose_diverse
@@ -24,18 +36,6 @@ from warmstart.model.selection import Selection
 from warmstart.model.template import Template, TemplateState
 from warmstart.sources import ReadLog
 from warmstart.template import check_name
-from warmstart.app.core import Workspace
-from warmstart.app.experiment_runs import RunOptions, run_experiment
-from warmstart.app.experiments import (
-    Experiment,
-    NewExperiment,
-    create_experiment,
-    load_experiment,
-    read_standing,
-    read_tasks,
-)
-from warmstart.app.mining import Mined, mine_template
-from warmstart.app.templates import open_library
 
 __all__ = ["Bootstrap", "Bootstrapped", "bootstrap_template", "name_experiment"]
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from warmstart.app.core import Workspace
+from warmstart.app.facts import read_facts
+from warmstart.app.redaction import open_redactor, redact_texts
 from warmstart.errors import NotFoundError
 from warmstart.facts.derive import derive_facts
 from warmstart.model.facts import SessionFacts
@@ -11,9 +14,6 @@ from warmstart.model.selection import Selection
 from warmstart.profile.comparison import Comparison, Side, collect_side, compare
 from warmstart.profile.rules import DEFAULT_RULES, Rules
 from warmstart.sources import ReadLog
-from warmstart.app.core import Workspace
-from warmstart.app.facts import read_facts
-from warmstart.app.redaction import open_redactor, redact_texts
 
 __all__ = ["compare_sides"]
 

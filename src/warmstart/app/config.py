@@ -19,8 +19,8 @@ from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from warmstart.errors import UsageError
 from warmstart.app.core import Workspace
+from warmstart.errors import UsageError
 
 CONFIG_FILE = "config.toml"
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from warmstart.app.core import Workspace
+from warmstart.app.templates import find_spec, open_library
 from warmstart.errors import UsageError
 from warmstart.experiment.arms import (
     COLD_START,
@@ -24,8 +26,6 @@ from warmstart.runners.tools import builtin_tools
 from warmstart.template import template_id
 from warmstart.warm.build import build_warmup
 from warmstart.warm.tokens import estimate_tokens
-from warmstart.app.core import Workspace
-from warmstart.app.templates import find_spec, open_library
 
 
 def find_template(workspace: Workspace, spec: str, *, unreviewed: bool = False) -> Stored:

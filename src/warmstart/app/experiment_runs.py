@@ -18,6 +18,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from warmstart.app.core import Workspace
+from warmstart.app.experiment_arms import open_arms
+from warmstart.app.experiments import (
+    Deviation,
+    Experiment,
+    list_known_plans,
+    load_experiment,
+    note_deviation,
+)
+from warmstart.app.observed_trials import collect_observed
 from warmstart.errors import UsageError
 from warmstart.experiment.analysis import Question, question_of
 from warmstart.experiment.plan import Plan, Runner, RunnerKind
@@ -32,16 +42,6 @@ from warmstart.runners.records import RunLock, TrialFile, read_trials
 from warmstart.runners.sessions import find_trials, store_trial
 from warmstart.runners.worker import EndpointWorker, hash_setup
 from warmstart.store import SessionDB
-from warmstart.app.core import Workspace
-from warmstart.app.experiment_arms import open_arms
-from warmstart.app.experiments import (
-    Deviation,
-    Experiment,
-    list_known_plans,
-    load_experiment,
-    note_deviation,
-)
-from warmstart.app.observed_trials import collect_observed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

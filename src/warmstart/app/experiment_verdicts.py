@@ -13,6 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from warmstart.app.core import Workspace
+from warmstart.app.experiments import Standing, reach_verdict, read_standing
+from warmstart.app.templates import open_library
 from warmstart.experiment.analysis import Comparison
 from warmstart.experiment.arms import ArmKind, parse_arm
 from warmstart.experiment.report import Change, Subject
@@ -20,9 +23,6 @@ from warmstart.experiment.report.figures import effect_size
 from warmstart.experiment.report.lines import answer_arm, answer_smallest
 from warmstart.experiment.verdict import ArmVerdict
 from warmstart.store.templates import TemplateVerdict
-from warmstart.app.core import Workspace
-from warmstart.app.experiments import Standing, reach_verdict, read_standing
-from warmstart.app.templates import open_library
 
 __all__ = ["list_template_verdicts", "read_report", "record_verdicts", "report_on"]
 

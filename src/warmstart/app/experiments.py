@@ -20,6 +20,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from warmstart.app.core import Workspace
+from warmstart.app.experiment_arms import find_observed, find_template
 from warmstart.errors import NotFoundError, UsageError
 from warmstart.experiment.analysis import question_of
 from warmstart.experiment.arms import ArmKind, parse_arm
@@ -44,8 +46,6 @@ from warmstart.model.template import TemplateState
 from warmstart.runners.command import check_command
 from warmstart.runners.records import Record, count_unreadable, read_trials
 from warmstart.runners.tools import builtin_tools
-from warmstart.app.core import Workspace
-from warmstart.app.experiment_arms import find_observed, find_template
 
 FOLDER = "experiments"
 PLAN_FILE = "plan.toml"

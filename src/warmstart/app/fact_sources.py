@@ -8,6 +8,7 @@ from pathlib import Path
 
 import orjson
 
+from warmstart.app.core import ARCHIVE_READER, Workspace, explain_failure, may_hold
 from warmstart.errors import NotFoundError, SourceError
 from warmstart.facts.hermes_refresh import READERS as DATABASE_READERS
 from warmstart.facts.refresh import Entry
@@ -17,7 +18,6 @@ from warmstart.sources import Found, ReadLog, find_units, get_reader
 from warmstart.sources.scan import choose_reader
 from warmstart.sources.sqlite import is_database
 from warmstart.sources.stores import Store, list_units
-from warmstart.app.core import ARCHIVE_READER, Workspace, explain_failure, may_hold
 
 __all__ = ["list_entries", "name_place"]
 

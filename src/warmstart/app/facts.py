@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from warmstart.app.core import COPYING_READERS, Workspace, explain_failure
+from warmstart.app.fact_sources import expand_database, list_entries, name_place
 from warmstart.errors import SourceError
 from warmstart.facts.derive import derive_facts
 from warmstart.facts.hermes_refresh import READERS, refresh_database
@@ -40,8 +42,6 @@ from warmstart.facts.refresh import Entry, refresh_units
 from warmstart.model.facts import SessionFacts
 from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog
-from warmstart.app.core import COPYING_READERS, Workspace, explain_failure
-from warmstart.app.fact_sources import expand_database, list_entries, name_place
 
 __all__ = [
     "MASKED",

@@ -12,6 +12,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from warmstart.app.core import Workspace
+from warmstart.app.facts import Progress, read_facts
+from warmstart.app.redaction import open_redactor
 from warmstart.errors import NotFoundError, SourceError, UsageError
 from warmstart.facts.collector import without_collector
 from warmstart.mine import (
@@ -28,9 +31,6 @@ from warmstart.model.selection import Selection
 from warmstart.model.template import Template
 from warmstart.sources import Found, ReadLog, Unit, find_reader, find_units, get_reader, read_unit
 from warmstart.sources.probe import probe_path
-from warmstart.app.core import Workspace
-from warmstart.app.facts import Progress, read_facts
-from warmstart.app.redaction import open_redactor
 
 READ_BY_ID = frozenset({"hermes", "live_store"})
 """Databases whose sessions are read by id alone."""

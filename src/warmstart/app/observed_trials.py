@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from warmstart.app.core import Workspace
 from warmstart.errors import NotFoundError
 from warmstart.experiment.arms import ArmKind, parse_arm
 from warmstart.experiment.plan import Plan
@@ -22,7 +23,6 @@ from warmstart.runners.observed import (
 )
 from warmstart.sources import ReadLog
 from warmstart.store import SessionDB
-from warmstart.app.core import Workspace
 
 LIVE = "live"
 LIVE_ALL = "live:all"

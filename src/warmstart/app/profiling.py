@@ -11,6 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from warmstart.app.config import load_section
+from warmstart.app.core import Workspace
+from warmstart.app.facts import Progress, read_facts
+from warmstart.app.summaries import Making, read_summary
 from warmstart.errors import UsageError
 from warmstart.facts.code_digest import digest_code
 from warmstart.facts.collector import without_collector
@@ -24,10 +28,6 @@ from warmstart.profile.summarise import summarise
 from warmstart.profile.summary import decode_summary, encode_summary, merge_all
 from warmstart.profile.tool_types import TRIVIAL_TOOLS
 from warmstart.sources import ReadLog
-from warmstart.app.config import load_section
-from warmstart.app.core import Workspace
-from warmstart.app.facts import Progress, read_facts
-from warmstart.app.summaries import Making, read_summary
 
 __all__ = [
     "CompactionRequest",

@@ -11,12 +11,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from warmstart.errors import AmbiguousError, NotFoundError, SourceError
-from warmstart.model import Session
-from warmstart.model.selection import Selection
-from warmstart.sources import READERS, Found, ReadLog, find_units, get_reader, read_unit
-from warmstart.sources.stores import Machine, Store, find_stores, list_places, list_units
-from warmstart.sources.survey import StoreReport, survey_store
 from warmstart.app.core import (
     ARCHIVE_READER,
     COPYING_READERS,
@@ -24,6 +18,12 @@ from warmstart.app.core import (
     explain_failure,
     may_hold,
 )
+from warmstart.errors import AmbiguousError, NotFoundError, SourceError
+from warmstart.model import Session
+from warmstart.model.selection import Selection
+from warmstart.sources import READERS, Found, ReadLog, find_units, get_reader, read_unit
+from warmstart.sources.stores import Machine, Store, find_stores, list_places, list_units
+from warmstart.sources.survey import StoreReport, survey_store
 
 __all__ = ["find_all", "get_session", "list_all_places", "read_sessions", "survey"]
 

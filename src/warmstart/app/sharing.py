@@ -9,6 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from warmstart.app.core import Workspace
+from warmstart.app.facts import read_facts
+from warmstart.app.profiling import load_rules
+from warmstart.app.redaction import open_redactor, redact_texts
 from warmstart.errors import NotFoundError
 from warmstart.library import ExportReport, Library
 from warmstart.library.guard import redact_for_others
@@ -19,10 +23,6 @@ from warmstart.sources import ReadLog
 from warmstart.template.dataset import SESSION_TEXTS, session_row, template_rows
 from warmstart.template.errors import show_name
 from warmstart.template.names import parse_spec
-from warmstart.app.core import Workspace
-from warmstart.app.facts import read_facts
-from warmstart.app.profiling import load_rules
-from warmstart.app.redaction import open_redactor, redact_texts
 
 __all__ = ["export_template", "list_dataset", "list_session_rows"]
 

@@ -12,6 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from warmstart.app.core import Workspace
+from warmstart.app.experiment_arms import find_template
+from warmstart.app.experiment_runs import find_key_of
+from warmstart.app.experiments import FOLDER
+from warmstart.app.mining import mine_session
+from warmstart.app.redaction import open_redactor
+from warmstart.app.templates import open_library
 from warmstart.errors import UsageError
 from warmstart.experiment.plan import Runner, RunnerKind
 from warmstart.experiment.shortening import Choice, Skipped, choose_variants, list_ablations
@@ -26,13 +33,6 @@ from warmstart.runners.endpoint import Endpoint
 from warmstart.runners.wire import Prompt
 from warmstart.sources import ReadLog
 from warmstart.warm.shorten import shorten_line
-from warmstart.app.core import Workspace
-from warmstart.app.experiment_arms import find_template
-from warmstart.app.experiment_runs import find_key_of
-from warmstart.app.experiments import FOLDER
-from warmstart.app.mining import mine_session
-from warmstart.app.redaction import open_redactor
-from warmstart.app.templates import open_library
 
 __all__ = [
     "SUMMARY", "Ablation", "Arms", "Compaction", "plan_ablation", "plan_compaction",

@@ -16,8 +16,8 @@ from typing import Any
 
 import orjson
 
-from warmstart.errors import UsageError, WarmstartError
 from warmstart.app.core import Workspace
+from warmstart.errors import UsageError, WarmstartError
 
 TIMEOUT_SECONDS = 10.0
 BATCH = 128

@@ -9,10 +9,10 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
+from warmstart.app.core import Workspace
 from warmstart.library.catalogue import find_store
 from warmstart.store.starts import RecordedStart
 from warmstart.store.templatedb import open_template_db
-from warmstart.app.core import Workspace
 
 
 def find_start(workspace: Workspace, agent: str, native_id: str) -> RecordedStart | None:

@@ -12,6 +12,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from warmstart.app.core import Workspace
+from warmstart.app.facts import Progress, View, identify_file, open_view
 from warmstart.facts.derive import derive_facts
 from warmstart.facts.index import BUSY_SECONDS, IndexUnavailableError
 from warmstart.facts.pool import MAX_WORKERS, can_fork, run_shares
@@ -25,8 +27,6 @@ from warmstart.facts.reading import (
 from warmstart.model.facts import SessionFacts
 from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog
-from warmstart.app.core import Workspace
-from warmstart.app.facts import Progress, View, identify_file, open_view
 
 __all__ = ["Making", "read_summaries", "read_summary"]
 

@@ -16,6 +16,11 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import islice
 
+from warmstart.app.checks import judge_success
+from warmstart.app.core import Workspace
+from warmstart.app.facts import MASKED, LateMask, read_facts
+from warmstart.app.templates import open_library
+from warmstart.app.warming import hash_message
 from warmstart.errors import NotFoundError, UsageError
 from warmstart.facts.derive import CUT, find_first_words
 from warmstart.library import Retired
@@ -27,11 +32,6 @@ from warmstart.model.warmup import Arm
 from warmstart.sources import ReadLog
 from warmstart.store.starts import RecordedStart
 from warmstart.store.templatedb import TemplateDB
-from warmstart.app.checks import judge_success
-from warmstart.app.core import Workspace
-from warmstart.app.facts import MASKED, LateMask, read_facts
-from warmstart.app.templates import open_library
-from warmstart.app.warming import hash_message
 
 IDLE_SECONDS = 600.0
 """A session nothing was written to for so long is over."""

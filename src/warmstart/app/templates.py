@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from typing import Any, NamedTuple
 
+from warmstart.app.core import Workspace
 from warmstart.library import Library, Listed, Retired, Stored
 from warmstart.library.gate import require_approved
 from warmstart.library.opening import TEMPLATES_FOLDER, open_for_reading
@@ -19,7 +20,6 @@ from warmstart.model.template import TemplateState
 from warmstart.template.names import parse_spec
 from warmstart.warm.build import build_warmup
 from warmstart.warm.render import Kind, render
-from warmstart.app.core import Workspace
 
 
 class Outcome(NamedTuple):

@@ -19,6 +19,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from warmstart.app.config import load_section
+from warmstart.app.core import Workspace
+from warmstart.app.shelf import Shelf, find_existing, read_shelf
+from warmstart.app.similarity import EmbeddingSimilarity, SimilarityError
 from warmstart.library.gate import require_approved, say_unreviewed
 from warmstart.library.library import Library
 from warmstart.library.model import Stored
@@ -42,10 +46,6 @@ from warmstart.warm.select import (
 )
 from warmstart.warm.target import ANYWHERE, Target
 from warmstart.warm.task_type import guess_task_type
-from warmstart.app.config import load_section
-from warmstart.app.core import Workspace
-from warmstart.app.shelf import Shelf, find_existing, read_shelf
-from warmstart.app.similarity import EmbeddingSimilarity, SimilarityError
 
 AUTO = "auto"
 UNREVIEWED = "unreviewed"

@@ -16,6 +16,10 @@ from typing import Any
 
 from rich.text import Text
 
+from warmstart.app import Workspace
+from warmstart.app.mining import Mined, mine_proposals, mine_session, mine_template
+from warmstart.app.redaction import open_redactor
+from warmstart.app.templates import open_library
 from warmstart.cli._output import (
     PATIENCE_SECONDS,
     list_skips,
@@ -31,10 +35,6 @@ from warmstart.model.selection import Selection
 from warmstart.model.template import TemplateState
 from warmstart.sources import ReadLog
 from warmstart.template import canonical_json, check_name
-from warmstart.app import Workspace
-from warmstart.app.mining import Mined, mine_proposals, mine_session, mine_template
-from warmstart.app.redaction import open_redactor
-from warmstart.app.templates import open_library
 
 SCHEMA_VERSION = 1
 _RULE_FIELDS = ("min_calls", "max_error_rate", "min_reward")

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
+from warmstart.app import Workspace
+from warmstart.app.comparing import compare_sides
 from warmstart.cli._filters import Moment
 from warmstart.cli._output import list_skips, open_console, print_json, report_skips
 from warmstart.cli._profile_text import (
@@ -34,8 +36,6 @@ from warmstart.profile.document import to_document
 from warmstart.profile.rules import Rules
 from warmstart.profile.sums import Contrast
 from warmstart.sources import ReadLog
-from warmstart.app import Workspace
-from warmstart.app.comparing import compare_sides
 
 if TYPE_CHECKING:
     from rich.console import Console

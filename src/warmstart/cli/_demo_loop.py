@@ -14,14 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from warmstart.experiment.plan import Design, Runner
-from warmstart.experiment.verdict import Verdict
-from warmstart.mine.request import BuildRequest
-from warmstart.mine.rules import Rules
-from warmstart.model.selection import Selection
-from warmstart.model.template import Template, TemplateState
-from warmstart.sources import ReadLog
-from warmstart.testing import LearningModel, ScriptedEndpoint
 from warmstart.app import Workspace
 from warmstart.app.experiment_runs import RunOptions, run_experiment
 from warmstart.app.experiments import (
@@ -33,6 +25,14 @@ from warmstart.app.experiments import (
 from warmstart.app.mining import Mined, mine_template
 from warmstart.app.templates import open_library
 from warmstart.app.warming import Occasion, Prepared, WarmConfig, prepare
+from warmstart.experiment.plan import Design, Runner
+from warmstart.experiment.verdict import Verdict
+from warmstart.mine.request import BuildRequest
+from warmstart.mine.rules import Rules
+from warmstart.model.selection import Selection
+from warmstart.model.template import Template, TemplateState
+from warmstart.sources import ReadLog
+from warmstart.testing import LearningModel, ScriptedEndpoint
 
 MESSAGE = "Add GET /orders/{id}/invoice that returns InvoiceOut. Same style, with a test."
 TOOLS = ("Bash", "Read", "Edit", "Write", "Grep", "Glob")

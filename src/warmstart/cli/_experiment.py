@@ -21,6 +21,20 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from warmstart.app import Workspace
+from warmstart.app.experiment_runs import Progress, RunOptions, run_experiment
+from warmstart.app.experiment_verdicts import read_report, record_verdicts
+from warmstart.app.experiments import (
+    Experiment,
+    NewExperiment,
+    Standing,
+    create_experiment,
+    list_experiments,
+    load_experiment,
+    read_standing,
+    with_control,
+)
+from warmstart.app.redaction import open_redactor
 from warmstart.cli._output import Column, note, open_console, print_json, print_table, write_bytes
 from warmstart.cli._text import clean, count
 from warmstart.errors import UsageError
@@ -40,20 +54,6 @@ from warmstart.experiment.trial import TrialStatus
 from warmstart.export.jsonl import encode_line
 from warmstart.export.table import format_csv
 from warmstart.runners.sessions import format_trial
-from warmstart.app import Workspace
-from warmstart.app.experiment_runs import Progress, RunOptions, run_experiment
-from warmstart.app.experiment_verdicts import read_report, record_verdicts
-from warmstart.app.experiments import (
-    Experiment,
-    NewExperiment,
-    Standing,
-    create_experiment,
-    list_experiments,
-    load_experiment,
-    read_standing,
-    with_control,
-)
-from warmstart.app.redaction import open_redactor
 
 if TYPE_CHECKING:
     from warmstart.redact import Redactor

@@ -7,6 +7,9 @@ from typing import Any
 
 from rich.text import Text
 
+from warmstart.app import Workspace
+from warmstart.app.experiments import read_standing
+from warmstart.app.holdout import read_holdout, write_holdout
 from warmstart.cli._experiment import parse_pair
 from warmstart.cli._output import Column, note, open_console, print_json, print_table
 from warmstart.errors import UsageError
@@ -21,9 +24,6 @@ from warmstart.experiment.sizing import (
     list_sizes,
 )
 from warmstart.warm.select import DEFAULT_HOLDOUT
-from warmstart.app import Workspace
-from warmstart.app.experiments import read_standing
-from warmstart.app.holdout import read_holdout, write_holdout
 
 SCHEMA_VERSION = 1
 USUAL = {

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from warmstart.cli._experiment import create, read_runner
-from warmstart.cli._output import note
-from warmstart.errors import UsageError
 from warmstart.app import Workspace
 from warmstart.app.shortening import (
     Ablation,
@@ -15,6 +12,9 @@ from warmstart.app.shortening import (
     plan_ablation,
     plan_compaction,
 )
+from warmstart.cli._experiment import create, read_runner
+from warmstart.cli._output import note
+from warmstart.errors import UsageError
 
 FIXED = {"rule": "fixed", "looks": 5, "observed": None}
 """Not being inferior is asked once, at the end."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from warmstart.app import Workspace
 from warmstart.cli._output import follow, note, report_skips, write_bytes
 from warmstart.cli._text import count
 from warmstart.errors import NotFoundError
@@ -13,7 +14,6 @@ from warmstart.export import EXPORTERS, encode_line
 from warmstart.model import Session
 from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog
-from warmstart.app import Workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from warmstart.app import Workspace
+from warmstart.app.facts import FactsStatus, index_path, read_status, refresh_facts
 from warmstart.cli._output import list_skips, note, print_json, report_skips, write_bytes
 from warmstart.cli._refreshing import watch_reading
 from warmstart.cli._text import count
 from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog
-from warmstart.app import Workspace
-from warmstart.app.facts import FactsStatus, index_path, read_status, refresh_facts
 
 SCHEMA_VERSION = 1
 

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from rich.text import Text
 
+from warmstart.app import Workspace
+from warmstart.app.facts import read_session_rows
 from warmstart.cli._output import (
     Column,
     list_skips,
@@ -33,8 +35,6 @@ from warmstart.model import Call, Status
 from warmstart.model.facts import SessionFacts
 from warmstart.model.selection import Selection, last_active
 from warmstart.sources import ReadLog
-from warmstart.app import Workspace
-from warmstart.app.facts import read_session_rows
 
 if TYPE_CHECKING:
     from rich.console import Console

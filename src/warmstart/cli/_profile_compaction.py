@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from warmstart.app import Workspace
+from warmstart.app.profiling import CompactionRequest, check_sessions
 from warmstart.cli._output import list_skips, open_console, print_json, report_skips
 from warmstart.cli._profile_progress import show_progress
 from warmstart.cli._profile_text import (
@@ -26,8 +28,6 @@ from warmstart.profile.document import to_document
 from warmstart.profile.rules import Rules
 from warmstart.sources import ReadLog
 from warmstart.stats.noninferiority import Preservation
-from warmstart.app import Workspace
-from warmstart.app.profiling import CompactionRequest, check_sessions
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from warmstart.profile.rules import Rules
     from warmstart.app import Workspace
+    from warmstart.profile.rules import Rules
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 RULE_NAMES = ("count_trivial", "trivial", "tool_types")

@@ -11,6 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from warmstart.app import Workspace
+from warmstart.app.profiling import load_settings, profile_corpus, write_page
+from warmstart.app.redaction import open_redactor, redact_texts
 from warmstart.cli._output import list_skips, note, open_console, print_json, report_skips
 from warmstart.cli._profile_about import (
     describe_filters,
@@ -32,9 +35,6 @@ from warmstart.profile.page_session import build_session_page, list_judged
 from warmstart.profile.rules import Rules
 from warmstart.profile.session import profile_facts
 from warmstart.sources import ReadLog
-from warmstart.app import Workspace
-from warmstart.app.profiling import load_settings, profile_corpus, write_page
-from warmstart.app.redaction import open_redactor, redact_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,12 +9,12 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from warmstart.app import Workspace
+from warmstart.app.redaction import open_redactor
 from warmstart.cli._output import note, print_json, write_bytes
 from warmstart.cli._text import count
 from warmstart.redact import RedactionError, Redactor
 from warmstart.redact.redactor import MAX_CHARACTERS
-from warmstart.app import Workspace
-from warmstart.app.redaction import open_redactor
 
 SCHEMA_VERSION = 1
 

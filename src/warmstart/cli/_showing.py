@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from warmstart.app import Workspace
 from warmstart.cli._listing import Tally, percent
 from warmstart.cli._outcome import MARKS, describe_arguments, describe_evidence, describe_status
 from warmstart.cli._output import (
@@ -35,7 +36,6 @@ from warmstart.export import export_warmstart
 from warmstart.model import Call, Session, Status
 from warmstart.model.selection import Selection, count_messages
 from warmstart.sources import ReadLog
-from warmstart.app import Workspace
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.text import Text
 
+from warmstart.app import Workspace
 from warmstart.cli._output import follow, note, open_console, print_json, report_skips
 from warmstart.cli._text import clean, count
 from warmstart.export import export_store
@@ -15,7 +16,6 @@ from warmstart.model import Session
 from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog
 from warmstart.store import SessionDB
-from warmstart.app import Workspace
 
 SCHEMA_VERSION = 1
 

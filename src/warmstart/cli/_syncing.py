@@ -10,6 +10,8 @@ from typing import Any
 
 from rich.text import Text
 
+from warmstart.app import Workspace
+from warmstart.app.syncing import Result, Synced, SyncReport, sync_starts
 from warmstart.cli._output import (
     Column,
     list_skips,
@@ -23,8 +25,6 @@ from warmstart.cli._refreshing import watch_reading
 from warmstart.cli._text import clean, count, iso_time, local_time
 from warmstart.integrations.launch_files import clear_leftovers
 from warmstart.sources import ReadLog
-from warmstart.app import Workspace
-from warmstart.app.syncing import Result, Synced, SyncReport, sync_starts
 
 SCHEMA_VERSION = 1
 WORDS = {True: "yes", False: "no", None: "-"}

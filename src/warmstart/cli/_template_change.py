@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from rich.text import Text
 
+from warmstart.app import Workspace
+from warmstart.app.templates import open_library
 from warmstart.cli._output import note, open_console, print_json
 from warmstart.cli._template_show import change_json, print_changes, print_stored
 from warmstart.cli._text import clean, count
@@ -17,8 +19,6 @@ from warmstart.library.model import list_review_steps
 from warmstart.model.template import TemplateState
 from warmstart.template.diff import Change, count_changes, diff_templates, is_taught
 from warmstart.template.names import parse_spec
-from warmstart.app import Workspace
-from warmstart.app.templates import open_library
 
 if TYPE_CHECKING:
     from warmstart.library import Library, Stored

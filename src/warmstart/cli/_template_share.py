@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from warmstart.app import Workspace
+from warmstart.app.sharing import export_template, list_dataset, list_session_rows
+from warmstart.app.templates import open_library
 from warmstart.cli._output import note, open_console, print_json, write_bytes
 from warmstart.cli._template_show import change_json, print_changes
 from warmstart.cli._text import clean, count
@@ -18,9 +21,6 @@ from warmstart.library.sharing import read_incoming
 from warmstart.model.template import TemplateState
 from warmstart.template import DEFAULT_LIMITS, TemplateError, template_id
 from warmstart.template.names import parse_spec
-from warmstart.app import Workspace
-from warmstart.app.sharing import export_template, list_dataset, list_session_rows
-from warmstart.app.templates import open_library
 
 SCHEMA_VERSION = 1
 

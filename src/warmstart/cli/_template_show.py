@@ -7,6 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from warmstart.app import Workspace
+from warmstart.app.templates import (
+    find_spec,
+    find_to_test,
+    open_library,
+    try_template,
+)
 from warmstart.cli._output import note, open_console, print_json
 from warmstart.cli._template_list import row_json, say_success
 from warmstart.cli._text import clean, count, iso_time, local_time, one_line
@@ -18,13 +25,6 @@ from warmstart.model.template import TemplateState
 from warmstart.template import template_to_dict
 from warmstart.template.diff import Change, ChangeKind, diff_templates
 from warmstart.template.page import Section, write_page
-from warmstart.app import Workspace
-from warmstart.app.templates import (
-    find_spec,
-    find_to_test,
-    open_library,
-    try_template,
-)
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -7,6 +7,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
+from warmstart.app import Workspace
 from warmstart.cli._storing import say
 from warmstart.cli._text import count
 from warmstart.errors import InternalError
@@ -15,7 +16,6 @@ from warmstart.store.errors import StoreDamagedError
 from warmstart.store.repair import repair_store
 from warmstart.store.salvage import Damage, examine
 from warmstart.store.verify import ProblemKind, VerifyReport
-from warmstart.app import Workspace
 
 
 def run_verify(store: str | None, *, repair: bool, as_json: bool) -> None:

@@ -16,6 +16,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from warmstart.app import Workspace
+from warmstart.app.warming import Occasion, Prepared, load_config, prepare
 from warmstart.cli._output import Column, note, print_json, write_bytes
 from warmstart.cli._table import Cell, print_cells
 from warmstart.cli._text import clean, count
@@ -24,8 +26,6 @@ from warmstart.warm.render import Rendered
 from warmstart.warm.render.form import Kind
 from warmstart.warm.select import Ranked
 from warmstart.warm.target import Target
-from warmstart.app import Workspace
-from warmstart.app.warming import Occasion, Prepared, load_config, prepare
 
 SCHEMA_VERSION = 1
 

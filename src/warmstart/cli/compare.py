@@ -37,8 +37,8 @@ def compare(
 
     PATHs after A and B are where both are looked for; without any, on the whole machine.
     """  # noqa: D301 - click keeps lines as they are after the character, not after its name
-    from warmstart.cli._comparing import run_compare  # noqa: PLC0415 - keeps --help light
     from warmstart.app import Workspace  # noqa: PLC0415 - same
+    from warmstart.cli._comparing import run_compare  # noqa: PLC0415 - keeps --help light
 
     rules = take_rules(Workspace.open(), options)
     run_compare((first, second), paths, rules, as_json=as_json, quiet=quiet)

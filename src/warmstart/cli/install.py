@@ -28,9 +28,9 @@ def install(*, agent: str, write: bool, as_json: bool) -> None:
 
     Nothing is written without --write. uninstall takes exactly that away again.
     """
+    from warmstart.app import Workspace  # noqa: PLC0415 - same
     from warmstart.integrations import install as installing  # noqa: PLC0415 - keeps --help light
     from warmstart.integrations.agents import describe  # noqa: PLC0415 - same
-    from warmstart.app import Workspace  # noqa: PLC0415 - same
 
     if write:
         _print_done(agent, installing.install(Workspace.open(), agent), as_json=as_json)
@@ -58,8 +58,8 @@ def install(*, agent: str, write: bool, as_json: bool) -> None:
 @_JSON
 def uninstall(*, agent: str, as_json: bool) -> None:
     """Take out of an agent's settings exactly what install --write put there."""
-    from warmstart.integrations import install as installing  # noqa: PLC0415 - keeps --help light
     from warmstart.app import Workspace  # noqa: PLC0415 - same
+    from warmstart.integrations import install as installing  # noqa: PLC0415 - keeps --help light
 
     _print_done(agent, installing.uninstall(Workspace.open(), agent), as_json=as_json)
 
@@ -75,8 +75,8 @@ def hook(*, agent: str) -> None:
     del agent
     import orjson  # noqa: PLC0415 - keeps --help light
 
-    from warmstart.integrations.claude_hook import answer_hook  # noqa: PLC0415 - same
     from warmstart.app import Workspace  # noqa: PLC0415 - same
+    from warmstart.integrations.claude_hook import answer_hook  # noqa: PLC0415 - same
 
     try:
         event = orjson.loads(sys.stdin.buffer.read())

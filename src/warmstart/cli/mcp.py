@@ -23,9 +23,9 @@ def mcp(*, http: bool, port: int) -> None:
     Over stdio an agent starts it itself (see: warmstart install). Over HTTP every request needs
     the token printed at the start, or the one in WARMSTART_MCP_TOKEN.
     """
+    from warmstart.app import Workspace  # noqa: PLC0415 - same
     from warmstart.mcp import serve_http, serve_stdio  # noqa: PLC0415 - keeps --help light
     from warmstart.mcp.http import HOST, PATH, make_token  # noqa: PLC0415 - same
-    from warmstart.app import Workspace  # noqa: PLC0415 - same
 
     if not http:
         serve_stdio(Workspace.open())

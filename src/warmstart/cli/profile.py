@@ -82,8 +82,8 @@ def show(
     are errors among calls judged ok or error; intervals are 95 % and respect that the calls of a
     session go together.
     """
-    from warmstart.cli._profile_run import Output, run_corpus, run_session  # noqa: PLC0415 - light
     from warmstart.app import Workspace  # noqa: PLC0415 - same
+    from warmstart.cli._profile_run import Output, run_corpus, run_session  # noqa: PLC0415 - light
 
     _refuse_empty(items)
     workspace = Workspace.open()
@@ -148,9 +148,9 @@ def compaction(
     non-inferiority test on one difference per conversation, against a margin you fix before
     looking. Sessions that were never compacted show what happens at such places anyway.
     """
-    from warmstart.cli._profile_compaction import run_compaction  # noqa: PLC0415 - keeps light
     from warmstart.app import Workspace  # noqa: PLC0415 - same
     from warmstart.app.profiling import CompactionRequest  # noqa: PLC0415 - same
+    from warmstart.cli._profile_compaction import run_compaction  # noqa: PLC0415 - keeps light
 
     _refuse_empty((wanted, *paths))
     rules = take_rules(Workspace.open(), options)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from warmstart.integrations.tools import CLAUDE_CODE, list_tools
 from warmstart.app import Workspace
 from warmstart.app.starting import find_start
+from warmstart.integrations.tools import CLAUDE_CODE, list_tools
 
 AGENT = CLAUDE_CODE
 EVENTS = ("UserPromptSubmit", "SessionStart")

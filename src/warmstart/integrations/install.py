@@ -15,11 +15,11 @@ from pathlib import Path
 
 import orjson
 
+from warmstart.app import Workspace
 from warmstart.atomic import PRIVATE_MODE, write_whole
 from warmstart.children import ChildSetup, allow_cpu, run_child
 from warmstart.errors import UsageError
 from warmstart.integrations.agents import Change, Machine, Setup, describe, find_command
-from warmstart.app import Workspace
 
 RECORD_FILE = "installed.json"
 COMMAND_SECONDS = 120

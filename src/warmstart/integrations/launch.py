@@ -19,18 +19,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from warmstart.errors import NotFoundError, WarmstartError
-from warmstart.integrations.agents import find_command
-from warmstart.integrations.launch_claude import ClaudeCode
-from warmstart.integrations.launch_codex import Codex
-from warmstart.integrations.launch_files import clear_leftovers, hold_files
-from warmstart.integrations.launch_hermes import Hermes
-from warmstart.integrations.launch_other import Other
-from warmstart.integrations.launch_parts import Ask, Launch, Launcher, Place
-from warmstart.integrations.launch_process import run_command
-from warmstart.library.gate import UnapprovedError
-from warmstart.model.warmup import Arm
-from warmstart.store.starts import Start
 from warmstart.app import Workspace
 from warmstart.app.starting import find_start
 from warmstart.app.templates import open_library
@@ -44,6 +32,18 @@ from warmstart.app.warming import (
     load_config,
     prepare,
 )
+from warmstart.errors import NotFoundError, WarmstartError
+from warmstart.integrations.agents import find_command
+from warmstart.integrations.launch_claude import ClaudeCode
+from warmstart.integrations.launch_codex import Codex
+from warmstart.integrations.launch_files import clear_leftovers, hold_files
+from warmstart.integrations.launch_hermes import Hermes
+from warmstart.integrations.launch_other import Other
+from warmstart.integrations.launch_parts import Ask, Launch, Launcher, Place
+from warmstart.integrations.launch_process import run_command
+from warmstart.library.gate import UnapprovedError
+from warmstart.model.warmup import Arm
+from warmstart.store.starts import Start
 
 KNOWN: dict[str, Callable[[], Launcher]] = {"claude": ClaudeCode, "codex": Codex, "hermes": Hermes}
 NAMING_FORMS = ("codex-rollout",)

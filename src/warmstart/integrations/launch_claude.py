@@ -15,13 +15,13 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 
+from warmstart.app.warming import Prepared
 from warmstart.integrations.agents import hook_entry
 from warmstart.integrations.launch_parts import Ask, Launch, Place, Seed, has_examples
 from warmstart.integrations.launch_words import Grammar, Words, read_words
 from warmstart.integrations.tools import AGENT_TOOLS, CLAUDE_CODE
 from warmstart.model.warmup import WarmUp
 from warmstart.warm.target import Target
-from warmstart.app.warming import Prepared
 
 FORMAT_VERSION = "2.1.197"
 """The version whose transcripts a seed is written like."""

@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
+from warmstart.app.warming import Prepared
 from warmstart.integrations.launch_parts import Ask, Launch, Place, Seed, has_examples
 from warmstart.integrations.launch_words import END, Grammar, Words, read_words
 from warmstart.integrations.tools import AGENT_TOOLS, CODEX
 from warmstart.model.warmup import WarmUp
 from warmstart.warm.target import Target
-from warmstart.app.warming import Prepared
 
 FORMAT_VERSION = "0.166.0"
 """The version whose rollouts a seed is written like."""

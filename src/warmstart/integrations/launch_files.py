@@ -17,8 +17,8 @@ from typing import Any
 
 import orjson
 
-from warmstart.integrations.launch_parts import Seed
 from warmstart.app import Workspace
+from warmstart.integrations.launch_parts import Seed
 
 FOLDER = "launch"
 SUFFIX = ".running"

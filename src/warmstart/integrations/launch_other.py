@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from warmstart.app.warming import Prepared
 from warmstart.integrations.launch_parts import Ask, Launch, Place, Seed
 from warmstart.model.warmup import WarmUp
 from warmstart.placeholders import fill_words
 from warmstart.warm.target import Target
-from warmstart.app.warming import Prepared
 
 VARIABLE = "WARMSTART_WARMUP_FILE"
 PLACEHOLDER = "warmup"

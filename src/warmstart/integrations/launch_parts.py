@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from warmstart.app.warming import Prepared
 from warmstart.integrations.launch_words import Words
 from warmstart.model.warmup import WarmUp
-from warmstart.app.warming import Prepared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,8 @@ import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from warmstart.mcp.server import open_server
 from warmstart.app import Workspace
+from warmstart.mcp.server import open_server
 
 HOST = "127.0.0.1"
 PATH = "/mcp"

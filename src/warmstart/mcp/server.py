@@ -12,11 +12,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from warmstart.errors import WarmstartError
-from warmstart.mcp.sdk import Prompt, Server, ToolError
-from warmstart.mcp.tools import TOOLS, annotate
-from warmstart.template import canonical_json
-from warmstart.tool import run_tool
 from warmstart.app import Workspace
 from warmstart.app.templates import (
     find_for_model,
@@ -24,6 +19,11 @@ from warmstart.app.templates import (
     open_library,
     try_template,
 )
+from warmstart.errors import WarmstartError
+from warmstart.mcp.sdk import Prompt, Server, ToolError
+from warmstart.mcp.tools import TOOLS, annotate
+from warmstart.template import canonical_json
+from warmstart.tool import run_tool
 
 NAME = "warmstart"
 INSTRUCTIONS = (

@@ -5,16 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from warmstart.library import Listed
-from warmstart.mine.request import BuildRequest
-from warmstart.mine.rules import Rules
-from warmstart.model.selection import Selection
-from warmstart.model.template import TemplateState
-from warmstart.profile.document import to_document
-from warmstart.sources import READERS, ReadLog
-from warmstart.template import check_name
-from warmstart.template.names import parse_spec
-from warmstart.tool.request import ToolRequest
 from warmstart.app import Workspace
 from warmstart.app.comparing import compare_sides
 from warmstart.app.mining import mine_template
@@ -27,6 +17,16 @@ from warmstart.app.profiling import (
 from warmstart.app.redaction import open_redactor, redact_texts
 from warmstart.app.templates import find_for_model, open_library, try_template
 from warmstart.app.warming import Occasion, prepare
+from warmstart.library import Listed
+from warmstart.mine.request import BuildRequest
+from warmstart.mine.rules import Rules
+from warmstart.model.selection import Selection
+from warmstart.model.template import TemplateState
+from warmstart.profile.document import to_document
+from warmstart.sources import READERS, ReadLog
+from warmstart.template import check_name
+from warmstart.template.names import parse_spec
+from warmstart.tool.request import ToolRequest
 
 Answer = dict[str, Any]
 Action = Callable[[Workspace, ToolRequest], Answer]

@@ -7,11 +7,11 @@ from typing import Any
 
 import orjson
 
+from warmstart.app import Workspace
 from warmstart.errors import WarmstartError
 from warmstart.export.jsonl import encode_json
 from warmstart.redact import redact
 from warmstart.tool.request import read_request
-from warmstart.app import Workspace
 
 SCHEMA_VERSION = 1
 

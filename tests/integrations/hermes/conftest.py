@@ -8,11 +8,11 @@ import pytest
 
 from support.hermes_plugin import RecordingContext
 from support.warming import make_template
+from warmstart.app import Workspace
+from warmstart.app.templates import open_library
 from warmstart.integrations.hermes.quiet import forget_said
 from warmstart.model.template import TemplateState
 from warmstart.samples import samples_path
-from warmstart.app import Workspace
-from warmstart.app.templates import open_library
 
 
 @pytest.fixture

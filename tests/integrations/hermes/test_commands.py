@@ -15,12 +15,12 @@ import pytest
 
 from support.hermes_plugin import RecordingContext
 from support.warming import make_template
+from warmstart.app import Workspace
+from warmstart.app.templates import open_library
 from warmstart.integrations.hermes.commands import add_arguments, run
 from warmstart.model.selection import Selection
 from warmstart.model.template import TemplateState
 from warmstart.sources import ReadLog
-from warmstart.app import Workspace
-from warmstart.app.templates import open_library
 
 COMMANDS = (
     "analyze", "build", "compare", "compress-check", "create-template", "delete", "extract",

@@ -11,11 +11,11 @@ import pytest
 
 from support.hermes_db import answers, asks, make_database, user
 from support.hermes_plugin import TASK, RecordingContext
-from warmstart.model.warmup import Arm
-from warmstart.store.starts import RecordedStart
 from warmstart.app import Workspace
 from warmstart.app.starting import find_start
 from warmstart.app.templates import open_library
+from warmstart.model.warmup import Arm
+from warmstart.store.starts import RecordedStart
 
 OK = '{"output": "4 passed", "exit_code": 0, "error": null}'
 FAILED = '{"output": "1 failed, 3 passed", "exit_code": 1, "error": null}'

@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 
 from support.hermes_plugin import SYSTEM, TASK, RecordingContext, ask
 from support.warming import make_template
+from warmstart.app import Workspace
+from warmstart.app.starting import find_start
+from warmstart.app.templates import open_library
 from warmstart.integrations.hermes.kept import FOLDER, MAX_AGE_SECONDS, find_warmup
 from warmstart.integrations.hermes.middleware import Middleware
 from warmstart.integrations.hermes.sessions import Sessions
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
-from warmstart.app import Workspace
-from warmstart.app.starting import find_start
-from warmstart.app.templates import open_library
 
 
 def roles(request: dict[str, Any]) -> list[str]:

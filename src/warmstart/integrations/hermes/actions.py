@@ -10,6 +10,16 @@ import argparse
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from warmstart.app import Workspace
+from warmstart.app.comparing import compare_sides
+from warmstart.app.mining import Mined, mine_session, mine_template
+from warmstart.app.profiling import (
+    CompactionRequest,
+    check_sessions,
+    profile_one,
+)
+from warmstart.app.templates import find_to_test, open_library, try_template
+from warmstart.app.warming import load_config
 from warmstart.integrations.hermes import reports
 from warmstart.integrations.hermes.printing import (
     print_document,
@@ -25,16 +35,6 @@ from warmstart.model.template import TemplateState
 from warmstart.profile.document import to_document
 from warmstart.sources import READERS, ReadLog
 from warmstart.template.names import check_name, make_name
-from warmstart.app import Workspace
-from warmstart.app.comparing import compare_sides
-from warmstart.app.mining import Mined, mine_session, mine_template
-from warmstart.app.profiling import (
-    CompactionRequest,
-    check_sessions,
-    profile_one,
-)
-from warmstart.app.templates import find_to_test, open_library, try_template
-from warmstart.app.warming import load_config
 
 HERMES = Selection(source="hermes")
 EVERY = "all"

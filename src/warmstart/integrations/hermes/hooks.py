@@ -18,8 +18,8 @@ from warmstart.integrations.hermes.quiet import quietly
 from warmstart.integrations.hermes.sessions import Conversation, Sessions, Turn
 
 if TYPE_CHECKING:
-    from warmstart.model import Session
     from warmstart.app import Workspace
+    from warmstart.model import Session
 
 MAX_MESSAGE_CHARS = 20_000
 GOES_ON = ("gateway", "shutdown")
@@ -107,9 +107,9 @@ class Hooks:
 
 
 def _judge(tool: str, args: Any, result: Any) -> _Judged:
+    from warmstart.app.checks import judge_success  # noqa: PLC0415 - same
     from warmstart.model import Call, Request, Result, Session, Status  # noqa: PLC0415 - first call
     from warmstart.outcome import judge  # noqa: PLC0415 - same
-    from warmstart.app.checks import judge_success  # noqa: PLC0415 - same
 
     given = dict(args) if isinstance(args, Mapping) else {}
     text = result if isinstance(result, str) else json.dumps(result, default=str)
@@ -121,9 +121,9 @@ def _judge(tool: str, args: Any, result: Any) -> _Judged:
 
 
 def _settle_start(session_id: str, start: int, found: Conversation) -> None:
-    from warmstart.integrations.hermes.opening import open_soon  # noqa: PLC0415 - once per session
     from warmstart.app import Workspace  # noqa: PLC0415 - same
     from warmstart.app.templates import Outcome, settle_start  # noqa: PLC0415 - same
+    from warmstart.integrations.hermes.opening import open_soon  # noqa: PLC0415 - once per session
 
     workspace = Workspace.open()
     said = _read_outcome(workspace, session_id)
@@ -136,8 +136,8 @@ def _settle_start(session_id: str, start: int, found: Conversation) -> None:
 
 def _read_outcome(workspace: Workspace, session_id: str) -> tuple[int, int, bool | None] | None:
     """Calls, errors and success by the transcript; None where there is none to be read."""
-    from warmstart.model import Status  # noqa: PLC0415 - once per session
     from warmstart.app.checks import judge_success  # noqa: PLC0415 - same
+    from warmstart.model import Status  # noqa: PLC0415 - once per session
 
     for session in _find_transcripts(workspace, session_id):
         if session.messages:  # without any, Hermes knows no such session

@@ -16,10 +16,10 @@ from typing import Any
 
 import orjson
 
+from warmstart.app import Workspace
 from warmstart.export.jsonl import encode_json
 from warmstart.model import Kind, Message, Request, Result, Role
 from warmstart.model.warmup import WarmUp
-from warmstart.app import Workspace
 
 FOLDER = "hermes"
 SCHEMA_VERSION = 1

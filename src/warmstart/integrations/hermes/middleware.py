@@ -15,9 +15,9 @@ from warmstart.integrations.hermes.quiet import quietly, say_once
 from warmstart.integrations.hermes.sessions import Conversation, Sessions
 
 if TYPE_CHECKING:
+    from warmstart.app import Workspace
     from warmstart.integrations.hermes.settings import HermesConfig
     from warmstart.warm.inject import Style
-    from warmstart.app import Workspace
 
 AGENT = "hermes"
 FORM = "hermes-plugin"
@@ -73,10 +73,10 @@ class Middleware:
 
     @quietly
     def _decide(self, meeting: Meeting) -> Conversation:
+        from warmstart.app import Workspace  # noqa: PLC0415 - same
         from warmstart.integrations.hermes.settings import (  # noqa: PLC0415 - once per session
             load_hermes_config,
         )
-        from warmstart.app import Workspace  # noqa: PLC0415 - same
 
         if os.environ.get("WARMSTART_STARTED") == AGENT:
             return Conversation()  # ``warmstart run`` decided, be it to stay cold
@@ -106,8 +106,8 @@ class Middleware:
 
 def _find_again(workspace: Workspace, session_id: str) -> Conversation | None:
     """A session that was decided before this process, or by ``warmstart run``."""
-    from warmstart.integrations.hermes.kept import find_warmup  # noqa: PLC0415 - once per session
     from warmstart.app.starting import find_start  # noqa: PLC0415 - same
+    from warmstart.integrations.hermes.kept import find_warmup  # noqa: PLC0415 - once per session
 
     warmup = find_warmup(workspace, session_id)
     start = find_start(workspace, AGENT, session_id)
@@ -120,10 +120,10 @@ def _find_again(workspace: Workspace, session_id: str) -> Conversation | None:
 def _start(
     workspace: Workspace, config: HermesConfig, meeting: Meeting, message: str
 ) -> Conversation:
+    from warmstart.app.warming import Bookcase, Occasion, prepare  # noqa: PLC0415 - same
     from warmstart.integrations.hermes.kept import keep_warmup  # noqa: PLC0415 - once per session
     from warmstart.integrations.hermes.opening import open_soon  # noqa: PLC0415 - same
     from warmstart.integrations.hermes.placing import list_tools  # noqa: PLC0415 - same
-    from warmstart.app.warming import Bookcase, Occasion, prepare  # noqa: PLC0415 - same
 
     occasion = Occasion(
         message=message,

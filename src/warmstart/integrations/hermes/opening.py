@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 
+from warmstart.app import Workspace
 from warmstart.home import STORE_FILE
 from warmstart.library.library import Library
 from warmstart.library.opening import TEMPLATES_FOLDER
 from warmstart.store import SessionDB
-from warmstart.app import Workspace
 
 PATIENCE_SECONDS = 2.0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from warmstart.app.mining import Mined
 from warmstart.integrations.hermes.printing import (
     make_table,
     percent,
@@ -18,7 +19,6 @@ from warmstart.profile.comparison import Comparison
 from warmstart.profile.proficiency import PROFICIENCY_FORMULA
 from warmstart.profile.session import SessionProfile
 from warmstart.stats.proportion import wilson
-from warmstart.app.mining import Mined
 
 MAX_ROWS = 12
 MAX_MARKERS = 8
