@@ -1,0 +1,1 @@
+"""Providers' JSON: one codec each for chat, responses, anthropic and gemini."""
