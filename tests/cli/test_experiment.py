@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -115,7 +116,7 @@ def test_tasks_a_template_was_built_from_are_left_out_and_said(
     save_template(home / "ws", "learned", ("t00", "t03", "elsewhere"))
     made = new(arms="cold,warm:learned")
     assert "2 tasks left out" in made.stderr
-    assert 'excluded = ["t00", "t03"]' in _plan(home).read_text()
+    assert tomllib.loads(_plan(home).read_text())["tasks"]["excluded"] == ["t00", "t03"]
     run("experiment", "run", "first")
     assert "2 tasks left out" in run("experiment", "report", "first").stdout
     assert _json(run("experiment", "status", "first", "--json"))["done"] == 8
@@ -139,7 +140,7 @@ def test_a_draft_is_tried_only_when_it_is_asked_for_and_the_plan_says_so(
     planned = new("--unreviewed", arms="cold,warm:mine")
     assert planned.exit_code == 0, planned.output
     assert "unreviewed: mine" in planned.stderr
-    assert 'unreviewed = ["mine"]' in (home / "ws/experiments/first/plan.toml").read_text()
+    assert tomllib.loads(_plan(home).read_text())["unreviewed"] == ["mine"]
     ran = run("experiment", "run", "first")
     assert ran.exit_code == 0, ran.output
     assert "unreviewed: mine" in ran.stderr

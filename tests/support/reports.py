@@ -14,7 +14,6 @@ from warmstart.experiment.plan import (
     Direction,
     Metric,
     Plan,
-    Rule,
     Runner,
     RunnerKind,
     TaskSet,
@@ -23,6 +22,7 @@ from warmstart.experiment.plan import (
 from warmstart.experiment.report import Change, Subject
 from warmstart.experiment.trial import Trial, TrialStatus
 from warmstart.experiment.verdict import verdict_of
+from warmstart.stats.sequential import StoppingRule
 
 WARM = "warm:shop"
 
@@ -70,7 +70,7 @@ def crash_some(trial: Trial) -> Trial:
 def better() -> Subject:
     """A clear gain, with both controls."""
     effects = {"cold": 0.0, WARM: -1.0, "token-matched": 0.0, "placebo": -0.1}
-    return make_subject(effects, design=Design(arms=(), rule=Rule.OBF))
+    return make_subject(effects, design=Design(arms=(), rule=StoppingRule.ANYTIME))
 
 
 @cache
@@ -96,7 +96,7 @@ def invalid() -> Subject:
 @cache
 def costs() -> Subject:
     """Tokens decide, and may be looked at any time."""
-    design = Design(arms=(), metric=Metric.TOKENS, rule=Rule.E_PROCESS)
+    design = Design(arms=(), metric=Metric.TOKENS, rule=StoppingRule.ANYTIME)
     return make_subject({"cold": 0.0, WARM: -0.9}, tasks=40, design=design)
 
 

@@ -45,7 +45,6 @@ from warmstart.experiment.plan import (
     Direction,
     Metric,
     Plan,
-    Rule,
     Runner,
     RunnerKind,
     to_data,
@@ -54,6 +53,7 @@ from warmstart.experiment.trial import TrialStatus
 from warmstart.export.jsonl import encode_line
 from warmstart.export.table import format_csv
 from warmstart.runners.sessions import format_trial
+from warmstart.stats.sequential import StoppingRule
 
 if TYPE_CHECKING:
     from warmstart.redact import Redactor
@@ -126,8 +126,7 @@ def _read_design(wanted: dict[str, Any]) -> Design:
         direction=Direction(wanted["direction"]) if wanted["direction"] else usual,
         margin=margin,
         alpha=wanted["alpha"],
-        rule=Rule(wanted["rule"]),
-        looks=wanted["looks"],
+        rule=StoppingRule(wanted["rule"]),
         seed=wanted["seed"],
         budget=wanted["budget"],
         **fields,

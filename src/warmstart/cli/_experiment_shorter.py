@@ -16,7 +16,7 @@ from warmstart.cli._experiment import create, read_runner
 from warmstart.cli._output import note
 from warmstart.errors import UsageError
 
-FIXED = {"rule": "fixed", "looks": 5, "observed": None}
+FIXED = {"rule": "fixed", "observed": None}
 """Not being inferior is asked once, at the end."""
 
 

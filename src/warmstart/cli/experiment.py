@@ -33,10 +33,8 @@ def experiment() -> None:
 @click.option("--arms", required=True, metavar="LIST",
               help="cold,warm:TEMPLATE[,warm:OTHER,token-matched,placebo[:TEMPLATE]].")  # fmt: skip
 @click.option("--control", metavar="ARM", help="What the others are compared with; else cold.")
-@click.option("--rule", type=click.Choice(["fixed", "obf", "e-process", "hybrid"]),
+@click.option("--rule", type=click.Choice(["fixed", "e-process"]),
               default="fixed", show_default=True, help="When it may be decided.")  # fmt: skip
-@click.option("--looks", type=click.IntRange(2, 20), default=5, show_default=True, metavar="N",
-              help="Planned looks of the rule obf.")  # fmt: skip
 @click.option("--budget", type=click.IntRange(min=1), default=2000, show_default=True,
               metavar="TOKENS", help="Most tokens a warm-up may have.")  # fmt: skip
 @click.option("--observed", metavar="live|FILE",

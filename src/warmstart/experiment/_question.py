@@ -31,7 +31,6 @@ class Question:
     """In points for rates, as a share for costs."""
     alpha: float = 0.05
     rule: StoppingRule = StoppingRule.FIXED
-    looks: int = 5
     planned_tasks: int | None = None
     """None: whatever is there is all there will be."""
     trials: int | None = None
@@ -58,8 +57,7 @@ def question_of(plan: Plan) -> Question:
         direction=design.direction,
         margin=design.margin,
         alpha=design.alpha,
-        rule=StoppingRule(design.rule.value),
-        looks=design.looks,
+        rule=design.rule,
         planned_tasks=None if observed else plan.tasks.count,
         trials=None if observed else design.trials,
         paired=not observed,

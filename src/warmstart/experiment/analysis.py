@@ -189,7 +189,6 @@ def _monitor(differences: Sequence[float], question: Question, *, complete: bool
         differences,
         planned,
         question.rule,
-        looks=question.looks,
         alpha=question.alpha / max(1, len(question.treatments)),
     )
 

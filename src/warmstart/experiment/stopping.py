@@ -51,7 +51,6 @@ def _stop_of(
         differences,
         question.planned_tasks or len(tasks),
         question.rule,
-        looks=question.looks,
         alpha=question.alpha / len(question.treatments),
     )
     return watched.stopped_at

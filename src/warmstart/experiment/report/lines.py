@@ -6,7 +6,7 @@ import math
 
 from warmstart.experiment.analysis import ArmSummary, Comparison, Effect
 from warmstart.experiment.arms import ArmKind, parse_arm
-from warmstart.experiment.plan import Metric, Plan, Rule
+from warmstart.experiment.plan import Metric, Plan
 from warmstart.experiment.report.figures import (
     ANSWERS,
     NOUNS,
@@ -71,14 +71,13 @@ def show_effect(effect: Effect) -> str:
 def describe_plan(plan: Plan, digest: str) -> list[str]:
     """What was decided before the first trial."""
     design = plan.design
-    rule = f"{design.rule.value}, {design.looks} looks" if design.rule is Rule.OBF else design.rule
     is_rate = design.metric in (Metric.ERROR_RATE, Metric.SUCCESS)
     margin = points(design.margin).lstrip("+") if is_rate else f"{100 * design.margin:g} %"
     return [
         f"sha256:{digest}, registered {plan.registered or 'at no known time'}",
         (
             f"primary metric: {NOUNS[design.metric]}, {design.direction.value} is better; margin"
-            f" {margin}; alpha {design.alpha:g} two-sided; rule: {rule}; seed {design.seed}"
+            f" {margin}; alpha {design.alpha:g} two-sided; rule: {design.rule}; seed {design.seed}"
         ),
     ]
 
@@ -159,8 +158,6 @@ def describe_looks(comparison: Comparison) -> str:
         return "tasks are not paired: no sequential monitoring"
     value = watched.e_values[-1] if watched.e_values else 1.0
     text = f"rule {watched.rule.value}: {watched.seen} of {watched.planned} tasks"
-    if watched.looks:
-        text += f", {count(len(watched.looks), 'look')} taken"
     shown = f"{value:.2e}" if value >= 1e4 else f"{value:.3g}"
     text += f", e-value {shown}"
     if math.isfinite(watched.e_limit):

@@ -34,7 +34,6 @@ from warmstart.experiment.report.tables import (
     list_arms,
     list_checks,
     list_effects,
-    list_looks,
     list_shorter,
     list_tasks,
     list_warmups,
@@ -236,7 +235,6 @@ def _watched(subject: Subject, comparison: Comparison) -> Html | None:
     evidence = plots.plot_evidence(comparison)
     if sequence is None or evidence is None:
         return None
-    looks = list_looks(comparison)
     return Html(
         columns(
             figure(sequence, f"{comparison.treatment}: the difference after every task. The band"
@@ -245,7 +243,6 @@ def _watched(subject: Subject, comparison: Comparison) -> Html | None:
                    " after every task costs nothing."),
         )
         + paragraph(f"{comparison.treatment}: {describe_looks(comparison)}.")
-        + (_table(looks) if looks.rows else "")
     )  # fmt: skip
 
 

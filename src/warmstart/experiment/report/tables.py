@@ -24,10 +24,9 @@ from warmstart.experiment.report.figures import (
 from warmstart.experiment.report.subject import Subject
 from warmstart.experiment.smallest import Shorter
 from warmstart.experiment.verdict import MetricVerdict
-from warmstart.stats.sequential import StoppingRule
 
 __all__ = [
-    "Table", "list_arms", "list_checks", "list_effects", "list_looks", "list_shorter",
+    "Table", "list_arms", "list_checks", "list_effects", "list_shorter",
     "list_tasks", "list_warmups", "order_tasks",
 ]  # fmt: skip
 
@@ -120,17 +119,6 @@ def list_checks(subject: Subject) -> Table:
         for check in one.checks
     ]
     return Table(("arm", "condition", "", "found"), rows, text_columns=4)
-
-
-def list_looks(comparison: Comparison) -> Table:
-    """The planned looks that were taken; one at the end is the verdict itself."""
-    watched = comparison.monitoring
-    shown = watched.looks if watched and watched.rule is not StoppingRule.FIXED else ()
-    rows = [
-        (f"{look.n}", p_value(look.p), p_value(look.level), "yes" if look.crossed else "no")
-        for look in shown
-    ]
-    return Table(("tasks", "p at the look", "p needed", "reached"), rows, text_columns=0)
 
 
 def order_tasks(comparison: Comparison, *, lower_is_better: bool) -> list[tuple[str, float]]:
