@@ -20,7 +20,7 @@ from warmstart.experiment.analysis import question_of
 from warmstart.experiment.arms import BASELINE_ARM
 from warmstart.experiment.plan import Design, Metric
 from warmstart.experiment.report import Subject, list_blocks, write_markdown
-from warmstart.experiment.report.figures import money, p_value, points, times
+from warmstart.experiment.wording import money, p_value, points, times
 from warmstart.experiment.report.markdown import plain
 from warmstart.experiment.verdict import Conclusion, verdict_of
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from support.reports import WARM, ablation, crash_some, make_subject
+from warmstart.experiment.ablation import find_smallest
 from warmstart.experiment.plan import Design, Direction, Metric
-from warmstart.experiment.smallest import find_smallest
 from warmstart.experiment.trial import Trial
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from warmstart.app.core import Workspace
 from warmstart.app.templates import find_spec, open_library
 from warmstart.errors import UsageError
+from warmstart.experiment.ablation import shape_template
 from warmstart.experiment.arms import (
     COLD_START,
     ArmKind,
@@ -19,7 +20,6 @@ from warmstart.experiment.arms import (
 )
 from warmstart.experiment.plan import Plan
 from warmstart.experiment.tasks import Task
-from warmstart.experiment.variants import shape_template
 from warmstart.library import Stored
 from warmstart.library.gate import require_approved
 from warmstart.runners.tools import builtin_tools

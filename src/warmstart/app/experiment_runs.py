@@ -27,6 +27,7 @@ from warmstart.app.experiments import (
     load_experiment,
     note_deviation,
 )
+from warmstart.app.experiment_verdicts import report_experiment
 from warmstart.app.observed_trials import collect_observed
 from warmstart.errors import UsageError
 from warmstart.experiment.analysis import Question, question_of
@@ -51,7 +52,7 @@ WORK_PREFIX = "warmstart-run-"
 
 
 class Progress(NamedTuple):
-    """Told after every trial."""
+    """How far a run is, reported after every trial."""
 
     done: int
     total: int
@@ -71,7 +72,7 @@ class RunOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunReport:
+class RunResult:
     """What a run did."""
 
     name: str
@@ -84,10 +85,12 @@ class RunReport:
     stopped: str | None = None
     """Why no further trial is needed, where the rule said so."""
     deviation: Deviation | None = None
+    unreviewed: tuple[str, ...] = ()
+    """Templates of the plan that were drafts nobody had reviewed."""
 
 
-def run_experiment(workspace: Workspace, name: str, options: RunOptions | None = None) -> RunReport:
-    """Run what is left of an experiment.
+def run_experiment(workspace: Workspace, name: str, options: RunOptions | None = None) -> RunResult:
+    """Run what is left of an experiment; a decided verdict goes into its templates' records.
 
     Raises:
         UsageError: it cannot be run, or is being run.
@@ -104,7 +107,7 @@ def run_experiment(workspace: Workspace, name: str, options: RunOptions | None =
             recovered = _recover(db, file, experiment)
             run = _Run(workspace, experiment, file, db, options)
             ran = run.collect() if _is_observed(experiment.plan) else run.run()
-            return RunReport(
+            result = RunResult(
                 name=name,
                 hash=experiment.hash,
                 ran=ran,
@@ -113,7 +116,10 @@ def run_experiment(workspace: Workspace, name: str, options: RunOptions | None =
                 total=max(experiment.plan.total, len(file)),
                 stopped=run.stopped,
                 deviation=deviation,
+                unreviewed=experiment.plan.unreviewed,
             )
+    report_experiment(workspace, name)
+    return result
 
 
 class _Run:
@@ -143,7 +149,7 @@ class _Run:
         if self.stopped or not slots:
             return 0
         slots = slots[: self._options.limit]
-        self._tell(None)
+        self._report(None)
         ran = 0
         with _work_folder(self._experiment.folder) as folder:
             pool = Pool(self._open_work(folder), self._options.jobs, self._stop)
@@ -181,9 +187,9 @@ class _Run:
         if not done.is_elsewhere:
             trial = store_trial(self._db, trial, done.conversation, self._experiment.hash)
         self._file.add(trial, self._experiment.hash)
-        self._tell(trial)
+        self._report(trial)
 
-    def _tell(self, trial: Trial | None) -> None:
+    def _report(self, trial: Trial | None) -> None:
         total = self._experiment.plan.total
         self._options.report(Progress(len(self._file), total, trial))
 

@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 from warmstart.app.core import Workspace
 from warmstart.app.experiment_arms import find_observed, find_template
 from warmstart.errors import NotFoundError, UsageError
-from warmstart.experiment.analysis import question_of
 from warmstart.experiment.arms import ArmKind, parse_arm
 from warmstart.experiment.plan import (
     Design,
@@ -40,7 +39,6 @@ from warmstart.experiment.plan import (
 )
 from warmstart.experiment.tasks import Task, choose_tasks, hash_tasks, parse_tasks
 from warmstart.experiment.trial import Trial
-from warmstart.experiment.verdict import Verdict, verdict_of
 from warmstart.library import Stored
 from warmstart.model.template import TemplateState
 from warmstart.runners.command import check_command
@@ -92,7 +90,7 @@ class Deviation(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class ExperimentState:
     """How far an experiment is."""
 
     plan: Plan
@@ -100,7 +98,7 @@ class Standing:
     records: tuple[Record, ...]
     deviations: tuple[Deviation, ...]
     unreadable: int
-    """Lines of the trial file that are no trials."""
+    """Lines of the trial file that are not trials."""
 
     @property
     def done(self) -> int:
@@ -196,31 +194,26 @@ def find_folder(workspace: Workspace, name: str) -> Path:
     return folder
 
 
-def list_experiments(workspace: Workspace) -> Iterator[Standing | str]:
+def list_experiments(workspace: Workspace) -> Iterator[ExperimentState | str]:
     """Every experiment by name; where a plan cannot be read, the sentence that says so."""
     folder = workspace.home / FOLDER
     for path in sorted(folder.glob(f"*/{PLAN_FILE}")):
         try:
-            yield read_standing(workspace, path.parent.name)
+            yield read_state(workspace, path.parent.name)
         except UsageError as error:
             yield f"{path.parent.name}: {error.message}"
 
 
-def read_standing(workspace: Workspace, name: str) -> Standing:
+def read_state(workspace: Workspace, name: str) -> ExperimentState:
     """How far an experiment is; it may be running meanwhile."""
     experiment = load_experiment(workspace, name)
-    return Standing(
+    return ExperimentState(
         plan=experiment.plan,
         hash=experiment.hash,
         records=tuple(read_trials(experiment.folder)),
         deviations=tuple(read_deviations(experiment.folder)),
         unreadable=count_unreadable(experiment.folder),
     )
-
-
-def reach_verdict(standing: Standing) -> Verdict:
-    """The answer to the plan's question from the trials there are."""
-    return verdict_of(standing.trials, question_of(standing.plan))
 
 
 def note_deviation(workspace: Workspace, experiment: Experiment) -> Deviation | None:
@@ -283,7 +276,7 @@ def read_tasks(path: Path) -> tuple[list[Task], str]:
 
     Raises:
         NotFoundError: there is no such file.
-        TaskError: a line of it is no task.
+        TaskError: a line of it is not a task.
     """
     if not path.is_file():
         raise NotFoundError(f"there is no task file {str(path)!r}", wanted=str(path))
@@ -298,7 +291,7 @@ def _check_tools(tasks: list[Task]) -> None:
         unknown = sorted(set(task.tools or ()) - known - own)
         if unknown:
             raise UsageError(
-                f"the task {task.id!r} wants a tool there is not: {unknown[0]!r}",
+                f"the task {task.id!r} names an unknown tool: {unknown[0]!r}",
                 hint=f"built in: {', '.join(sorted(known))}",
             )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from warmstart.app import Workspace
-from warmstart.app.shortening import (
+from warmstart.app.ablation import (
     Ablation,
     Arms,
     Compaction,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from warmstart.experiment._question import Question, by_task, task_means
+from warmstart.experiment.question import Question, by_task, task_means
 from warmstart.experiment.trial import Trial
 from warmstart.experiment.verdict import Conclusion, verdict_of
 from warmstart.stats.sequential import StoppingRule, monitor

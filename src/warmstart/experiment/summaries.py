@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from warmstart.experiment._details import Group, quantile
-from warmstart.experiment._question import score, task_means
+from warmstart.experiment.effects import Group, quantile
 from warmstart.experiment.plan import Metric
+from warmstart.experiment.question import score, task_means
 from warmstart.experiment.trial import Trial, TrialStatus
 from warmstart.stats.proportion import Interval, RateEstimate, clustered_rate
 from warmstart.stats.trend import TrendResult, score_trend

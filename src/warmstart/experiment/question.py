@@ -1,10 +1,11 @@
-"""What an experiment asks, and the value of one trial on each metric."""
+"""What an experiment asks, the answers it may get, and the value of one trial on each metric."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 
 from warmstart.experiment.plan import Direction, Metric, Plan, RunnerKind
 from warmstart.experiment.trial import Trial, TrialStatus
@@ -15,6 +16,16 @@ COSTS = (Metric.TURNS, Metric.TOKENS, Metric.SECONDS)
 
 REFERENCE_ARMS = ("token-matched", "placebo")
 """Arms that show what any text, or any template, would do."""
+
+
+class Conclusion(StrEnum):
+    """The only five answers."""
+
+    INVALID = "invalid"
+    INCONCLUSIVE = "inconclusive"
+    BETTER = "better"
+    WORSE = "worse"
+    EQUIVALENT = "equivalent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

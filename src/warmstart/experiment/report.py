@@ -1,4 +1,4 @@
-"""What a report is about: the plan, what was run under it, and the verdict."""
+"""What a report on an experiment is about: the plan, what was run under it, and the verdict."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from warmstart.experiment.ablation import Smallest, find_smallest
 from warmstart.experiment.arms import ArmKind, parse_arm
 from warmstart.experiment.plan import Direction, Plan, RunnerKind
-from warmstart.experiment.smallest import Smallest, find_smallest
 from warmstart.experiment.verdict import Verdict
 
-__all__ = ["Change", "Subject"]
+__all__ = ["ExperimentReport", "PlanChange"]
 
 
-class Change(NamedTuple):
+class PlanChange(NamedTuple):
     """A change of the plan after the first trial."""
 
     trials: int
@@ -23,7 +23,7 @@ class Change(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class ExperimentReport:
     """Everything that a report says something about."""
 
     plan: Plan
@@ -31,10 +31,13 @@ class Subject:
     done: int
     """Trials recorded."""
     verdict: Verdict
-    changes: tuple[Change, ...] = ()
+    changes: tuple[PlanChange, ...] = ()
     unreadable: int = 0
+    """Lines of the trial file that are not trials."""
     specs: Mapping[str, str] = field(default_factory=dict)
     """The exact version of each template of the plan, as commands take it, where it is known."""
+    recorded: int = 0
+    """Verdicts that this report added to the records of templates."""
 
     @property
     def total(self) -> int:
@@ -43,7 +46,7 @@ class Subject:
 
     @property
     def observed(self) -> bool:
-        """Nothing was run: sessions as they came."""
+        """True where nothing was run: the trials are sessions as they came."""
         return self.plan.runner.kind is RunnerKind.OBSERVED
 
     @property
@@ -67,7 +70,7 @@ class Subject:
 
     @property
     def smallest(self) -> Smallest | None:
-        """How small the warm-up may be; None where the control is no warm-up."""
+        """How small the warm-up may be; None where the control is not a warm-up."""
         if parse_arm(self.plan.design.control).kind is not ArmKind.WARM:
             return None
         return find_smallest(self.verdict.analysis)

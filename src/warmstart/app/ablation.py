@@ -20,9 +20,15 @@ from warmstart.app.mining import mine_session
 from warmstart.app.redaction import open_redactor
 from warmstart.app.templates import open_library
 from warmstart.errors import UsageError
+from warmstart.experiment.ablation import (
+    PARTS,
+    STRATEGIES,
+    Choice,
+    Skipped,
+    choose_variants,
+    list_ablations,
+)
 from warmstart.experiment.plan import Runner, RunnerKind
-from warmstart.experiment.shortening import Choice, Skipped, choose_variants, list_ablations
-from warmstart.experiment.variants import PARTS, STRATEGIES
 from warmstart.library import Saved
 from warmstart.mine import BuildRequest
 from warmstart.model import Message, Role
