@@ -18,7 +18,8 @@ from click.testing import Result
 from support.experiments import save_template, write_tasks
 from support.planting import Planter, find_leaks
 from warmstart.app import Workspace
-from warmstart.app.experiments import reach_verdict, read_standing
+from warmstart.app.experiment_verdicts import make_report
+from warmstart.app.experiments import read_state
 from warmstart.model.template import TemplateState
 from warmstart.runners.pool import Done, Pool
 from warmstart.store import SessionDB
@@ -445,9 +446,11 @@ def test_killed_again_and_again_it_ends_with_the_same_verdict(
             process.communicate()
     assert _json(run("experiment", "run", "killed", "--json"))["done"] == 48
     workspace = Workspace.open(home / "ws")
-    whole, killed = (read_standing(workspace, name) for name in ("whole", "killed"))
+    whole, killed = (read_state(workspace, name) for name in ("whole", "killed"))
     assert len({record.trial.key for record in killed.records}) == len(killed.records) == 48
-    first, second = (reach_verdict(one).analysis.comparisons[0].primary for one in (whole, killed))
+    first, second = (
+        make_report(one).verdict.analysis.comparisons[0].primary for one in (whole, killed)
+    )
     assert (first.estimate, first.interval, first.p) == (second.estimate, second.interval, second.p)
     with SessionDB(home / "ws" / "store.db") as db:
         assert db.session_count("experiment") == 96

@@ -13,7 +13,8 @@ from support.trials import simulate_trials
 from warmstart.experiment.analysis import Question
 from warmstart.experiment.plan import Direction, Metric
 from warmstart.experiment.trial import Trial, TrialCall, TrialStatus
-from warmstart.experiment.verdict import Conclusion, to_dict, verdict_of
+from warmstart.experiment.verdict import Conclusion, verdict_of
+from warmstart.present.json import to_json
 from warmstart.stats.sequential import StoppingRule
 
 QUESTION = Question(control="cold", treatments=("warm:a",))
@@ -208,7 +209,7 @@ def test_a_small_effect_inside_the_margin_is_said_to_be_one() -> None:
 
 
 def test_the_whole_verdict_is_json() -> None:
-    data = json.loads(json.dumps(to_dict(verdict_of(BETTER, QUESTION)), allow_nan=False))
+    data = json.loads(json.dumps(to_json(verdict_of(BETTER, QUESTION)), allow_nan=False))
     assert data["schema_version"] == 1
     assert data["conclusion"] == "better"
     comparison = data["analysis"]["comparisons"][0]
@@ -221,7 +222,7 @@ def test_no_trials_and_no_arms_have_a_verdict_too() -> None:
     assert verdict_of([], QUESTION).conclusion is Conclusion.INCONCLUSIVE
     nobody = verdict_of([], replace(QUESTION, treatments=()))
     assert nobody.conclusion is Conclusion.INCONCLUSIVE
-    json.dumps(to_dict(nobody), allow_nan=False)
+    json.dumps(to_json(nobody), allow_nan=False)
 
 
 TRIALS = st.builds(
@@ -256,4 +257,4 @@ def test_any_trials_get_a_verdict_that_is_json(
     question = replace(QUESTION, metric=metric, rule=rule, paired=paired, planned_tasks=8)
     verdict = verdict_of(rows, question)
     assert verdict.headline
-    json.dumps(to_dict(verdict), allow_nan=False)
+    json.dumps(to_json(verdict), allow_nan=False)

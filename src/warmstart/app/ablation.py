@@ -14,21 +14,22 @@ from typing import Any
 
 from warmstart.app.core import Workspace
 from warmstart.app.experiment_arms import find_template
-from warmstart.app.experiment_runs import find_key_of
+from warmstart.app.experiment_runs import find_key
 from warmstart.app.experiments import FOLDER
 from warmstart.app.mining import mine_session
 from warmstart.app.redaction import open_redactor
 from warmstart.app.templates import open_library
 from warmstart.errors import UsageError
-from warmstart.experiment.ablation import (
+from warmstart.experiment import (
     PARTS,
     STRATEGIES,
     Choice,
+    Runner,
+    RunnerKind,
     Skipped,
     choose_variants,
     list_ablations,
 )
-from warmstart.experiment.plan import Runner, RunnerKind
 from warmstart.library import Saved
 from warmstart.mine import BuildRequest
 from warmstart.model import Message, Role
@@ -195,7 +196,7 @@ def summarise_template(
     """
     if runner.kind is not RunnerKind.ENDPOINT:
         raise UsageError("a summary needs a model to ask", hint="--endpoint URL --model NAME")
-    endpoint = Endpoint(runner, find_key_of(runner))
+    endpoint = Endpoint(runner, find_key(runner))
     prompt = Prompt(
         model=runner.model,
         system=ASK_SUMMARY,

@@ -7,19 +7,19 @@ from dataclasses import dataclass, field, replace
 from warmstart.app.core import Workspace
 from warmstart.app.templates import find_spec, open_library
 from warmstart.errors import UsageError
-from warmstart.experiment.ablation import shape_template
-from warmstart.experiment.arms import (
+from warmstart.experiment import (
     COLD_START,
     ArmKind,
     ArmSpec,
     ArmStart,
+    Plan,
+    Task,
     neutral_template,
     parse_arm,
+    shape_template,
     start_token_matched,
     start_warm,
 )
-from warmstart.experiment.plan import Plan
-from warmstart.experiment.tasks import Task
 from warmstart.library import Stored
 from warmstart.library.gate import require_approved
 from warmstart.runners.tools import builtin_tools

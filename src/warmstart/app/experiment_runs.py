@@ -14,12 +14,13 @@ import threading
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from warmstart.app.core import Workspace
 from warmstart.app.experiment_arms import open_arms
+from warmstart.app.experiment_verdicts import report_experiment
 from warmstart.app.experiments import (
     Deviation,
     Experiment,
@@ -27,14 +28,19 @@ from warmstart.app.experiments import (
     load_experiment,
     note_deviation,
 )
-from warmstart.app.experiment_verdicts import report_experiment
 from warmstart.app.observed_trials import collect_observed
 from warmstart.errors import UsageError
-from warmstart.experiment.analysis import Question, question_of
-from warmstart.experiment.plan import Plan, Runner, RunnerKind
-from warmstart.experiment.schedule import Slot, build_schedule
-from warmstart.experiment.stopping import find_stop
-from warmstart.experiment.trial import Trial
+from warmstart.experiment import (
+    Plan,
+    Question,
+    Runner,
+    RunnerKind,
+    Slot,
+    Trial,
+    build_schedule,
+    find_stop,
+    question_of,
+)
 from warmstart.home import STORE_FILE
 from warmstart.runners.command import CommandWorker
 from warmstart.runners.endpoint import Endpoint
@@ -51,14 +57,6 @@ WORK_FILE = "work.txt"
 WORK_PREFIX = "warmstart-run-"
 
 
-class Progress(NamedTuple):
-    """How far a run is, reported after every trial."""
-
-    done: int
-    total: int
-    trial: Trial | None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
     """How to run, as against what: none of it changes an answer."""
@@ -68,7 +66,8 @@ class RunOptions:
     """Stop after this many trials."""
     pause_seconds: float = 0.5
     """First pause before a request is sent again."""
-    report: Callable[[Progress], None] = field(default=lambda _: None)
+    report: Callable[[int, int], None] | None = None
+    """Called after every trial with how many of how many are done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +148,7 @@ class _Run:
         if self.stopped or not slots:
             return 0
         slots = slots[: self._options.limit]
-        self._report(None)
+        self._report()
         ran = 0
         with _work_folder(self._experiment.folder) as folder:
             pool = Pool(self._open_work(folder), self._options.jobs, self._stop)
@@ -176,7 +175,7 @@ class _Run:
                 plan=plan, tasks=tasks, prepare=prepare, folder=folder, setup=setup,
                 stop=self._stop, home=self._workspace.home,
             )  # fmt: skip
-        endpoint = Endpoint(plan.runner, find_key(plan), self._stop)
+        endpoint = Endpoint(plan.runner, find_key(plan.runner), self._stop)
         endpoint.pause_seconds = self._options.pause_seconds
         return EndpointWorker(
             plan=plan, tasks=tasks, prepare=prepare, endpoint=endpoint, folder=folder, setup=setup
@@ -187,11 +186,11 @@ class _Run:
         if not done.is_elsewhere:
             trial = store_trial(self._db, trial, done.conversation, self._experiment.hash)
         self._file.add(trial, self._experiment.hash)
-        self._report(trial)
+        self._report()
 
-    def _report(self, trial: Trial | None) -> None:
-        total = self._experiment.plan.total
-        self._options.report(Progress(len(self._file), total, trial))
+    def _report(self) -> None:
+        if self._options.report is not None:
+            self._options.report(len(self._file), self._experiment.plan.total)
 
 
 class _Rule:
@@ -218,17 +217,8 @@ class _Rule:
         return self.ask() if done >= self._per_task else None
 
 
-def find_key(plan: Plan) -> str:
-    """The key a plan names, from the environment.
-
-    Raises:
-        UsageError: the variable is not set.
-    """
-    return find_key_of(plan.runner)
-
-
-def find_key_of(runner: Runner) -> str:
-    """The same for a runner.
+def find_key(runner: Runner) -> str:
+    """The key that a runner names, from the environment.
 
     Raises:
         UsageError: the variable is not set.

@@ -16,11 +16,18 @@ from typing import Any
 from warmstart.app.core import Workspace
 from warmstart.app.experiments import ExperimentState, read_state
 from warmstart.app.templates import open_library
-from warmstart.experiment.analysis import Comparison, question_of
-from warmstart.experiment.arms import ArmKind, parse_arm
-from warmstart.experiment.report import ExperimentReport, PlanChange
-from warmstart.experiment.verdict import ArmVerdict, verdict_of
-from warmstart.experiment.wording import describe_smallest, effect_size
+from warmstart.experiment import (
+    ArmKind,
+    ArmVerdict,
+    Comparison,
+    ExperimentReport,
+    PlanChange,
+    describe_smallest,
+    effect_size,
+    parse_arm,
+    question_of,
+    verdict_of,
+)
 from warmstart.store.templates import TemplateVerdict
 
 __all__ = ["list_template_verdicts", "make_report", "report_experiment"]

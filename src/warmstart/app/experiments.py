@@ -22,27 +22,35 @@ from typing import Any, NamedTuple
 
 from warmstart.app.core import Workspace
 from warmstart.app.experiment_arms import find_observed, find_template
+from warmstart.app.redaction import open_redactor
 from warmstart.errors import NotFoundError, UsageError
-from warmstart.experiment.arms import ArmKind, parse_arm
-from warmstart.experiment.plan import (
+from warmstart.experiment import (
+    ArmKind,
     Design,
     Plan,
     PlanError,
     Runner,
     RunnerKind,
+    Task,
     TaskSet,
+    Trial,
     check_plan,
+    choose_tasks,
     compare_plans,
     format_plan,
     hash_plan,
+    hash_tasks,
+    parse_arm,
     parse_plan,
+    parse_tasks,
 )
-from warmstart.experiment.tasks import Task, choose_tasks, hash_tasks, parse_tasks
-from warmstart.experiment.trial import Trial
+from warmstart.export.jsonl import encode_line
+from warmstart.export.table import format_csv
 from warmstart.library import Stored
 from warmstart.model.template import TemplateState
 from warmstart.runners.command import check_command
 from warmstart.runners.records import Record, count_unreadable, read_trials
+from warmstart.runners.sessions import format_trial
 from warmstart.runners.tools import builtin_tools
 
 FOLDER = "experiments"
@@ -50,6 +58,11 @@ PLAN_FILE = "plan.toml"
 TASKS_FILE = "tasks.jsonl"
 DEVIATIONS_FILE = "deviations.jsonl"
 PLANS_FOLDER = "plans"
+CSV_COLUMNS = (
+    "experiment", "task", "arm", "number", "order", "status", "success", "calls", "errors",
+    "turns", "tokens", "seconds", "cost_usd", "warmup_tokens", "warmup_calls", "copied", "model",
+    "setup", "plan", "session", "detail",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -329,3 +342,29 @@ def _pin_templates(workspace: Workspace, wanted: NewExperiment) -> _Pinned:
 def with_control(design: Design) -> Design:
     """The design with ``cold`` as control, or its first arm where there is none."""
     return design if design.control in design.arms else replace(design, control=design.arms[0])
+
+
+def export_trials(workspace: Workspace, name: str, form: str) -> TrialsExport:
+    """Every trial as a row of ``jsonl`` or ``csv``, redacted, so that others can recompute."""
+    state = read_state(workspace, name)
+    records = sorted(state.records, key=lambda record: record.trial.order)
+    redactor = open_redactor(workspace, pii=True)
+    rows = []
+    for record in records:
+        row = format_trial(record.trial, record.plan)
+        foreign = {key: redactor.value(row[key]) for key in ("task", "detail", "model", "calls")}
+        rows.append({**row, **foreign})
+    if form == "jsonl":
+        return TrialsExport(len(rows), b"".join(map(encode_line, rows)))
+    counted = [
+        {**row, "calls": len(row["calls"]), "errors": sum(call[1] for call in row["calls"])}
+        for row in rows
+    ]
+    return TrialsExport(len(rows), format_csv(CSV_COLUMNS, counted))
+
+
+class TrialsExport(NamedTuple):
+    """Trials for others, as bytes to write."""
+
+    trials: int
+    data: bytes

@@ -8,9 +8,7 @@ from pathlib import Path
 
 from warmstart.app.core import Workspace
 from warmstart.errors import NotFoundError
-from warmstart.experiment.arms import ArmKind, parse_arm
-from warmstart.experiment.plan import Plan
-from warmstart.experiment.trial import Trial
+from warmstart.experiment import ArmKind, Plan, Trial, parse_arm
 from warmstart.model import Session
 from warmstart.model.selection import Selection
 from warmstart.model.warmup import Arm

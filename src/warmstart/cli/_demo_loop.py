@@ -16,17 +16,16 @@ from tempfile import TemporaryDirectory
 
 from warmstart.app import Workspace
 from warmstart.app.experiment_runs import RunOptions, run_experiment
+from warmstart.app.experiment_verdicts import make_report
 from warmstart.app.experiments import (
     NewExperiment,
     create_experiment,
-    reach_verdict,
-    read_standing,
+    read_state,
 )
 from warmstart.app.mining import Mined, mine_template
 from warmstart.app.templates import open_library
 from warmstart.app.warming import Occasion, Prepared, WarmConfig, prepare
-from warmstart.experiment.plan import Design, Runner
-from warmstart.experiment.verdict import Verdict
+from warmstart.experiment import Design, Runner, Verdict
 from warmstart.mine.request import BuildRequest
 from warmstart.mine.rules import Rules
 from warmstart.model.selection import Selection
@@ -100,7 +99,7 @@ def prove(workspace: Workspace) -> Verdict:
         design = Design(arms=("cold", f"warm:{LESSON}"), trials=TRIALS)
         _run(workspace, NewExperiment(name="proof", design=design, runner=runner,
                                       tasks_file=tasks))  # fmt: skip
-    return reach_verdict(read_standing(workspace, "proof"))
+    return make_report(read_state(workspace, "proof")).verdict
 
 
 def _keep(workspace: Workspace, template: Template) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from warmstart.cli._demo_loop import Warmed
-    from warmstart.experiment.verdict import Verdict
+    from warmstart.experiment import Verdict
     from warmstart.profile.corpus import CorpusProfile
 
 MAX_GUIDANCE = 3

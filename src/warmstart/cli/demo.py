@@ -37,10 +37,10 @@ from warmstart.cli._output import (
 )
 from warmstart.cli._text import clean, count, one_line
 from warmstart.cli._transcript import Piece, print_pieces, render_call
-from warmstart.experiment.verdict import to_dict
 from warmstart.facts import derive_facts
 from warmstart.model import Call, Session, Status
 from warmstart.model.selection import count_messages
+from warmstart.present.json import to_json
 from warmstart.profile.corpus import corpus_profile
 from warmstart.profile.summarise import summarise
 from warmstart.samples import samples_path
@@ -245,7 +245,7 @@ def _story_json(
         "naive": _naive_json(sessions),
         "repairs": {"found": len(repairs), "example": _repair_json(repairs)},
         **template_json(mine_and_warm(workspace, samples_path(), ReadLog())),
-        "demonstration": to_dict(prove(workspace)),
+        "demonstration": to_json(prove(workspace)),
         "next": [command for command, _ in list_next_commands()],
         "skipped": list_skips(log),
     }

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from warmstart.errors import UsageError
-from warmstart.experiment.ablation import check_variant
+from warmstart.experiment.variants import check_variant
 from warmstart.model import Message
 from warmstart.model.template import Example, Guidance, Provenance, Template
 from warmstart.model.warmup import WarmUp

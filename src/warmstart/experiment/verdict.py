@@ -11,13 +11,13 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from warmstart.experiment.effects import Effect, margin_on_scale
-from warmstart.experiment.validity import PILOT_TASKS, reasons_against
-from warmstart.experiment.question import Conclusion
-from warmstart.experiment.wording import describe_effect, describe_verdict
 from warmstart.experiment.analysis import Analysis, Comparison, Question, analyse
+from warmstart.experiment.effects import Effect, margin_on_scale
 from warmstart.experiment.plan import MARGINS, Direction, Metric
+from warmstart.experiment.question import Conclusion
 from warmstart.experiment.trial import Trial
+from warmstart.experiment.validity import PILOT_TASKS, reasons_against
+from warmstart.experiment.wording import describe_effect, describe_verdict
 from warmstart.stats.sequential import StoppingRule
 
 __all__ = ["ArmVerdict", "Conclusion", "MetricVerdict", "Verdict", "judge", "verdict_of"]
@@ -104,11 +104,7 @@ def _judge_metric(effect: Effect, comparison: Comparison, question: Question) ->
         conclusion, reasons = Conclusion.INVALID, broken
     else:
         conclusion, reasons = _conclude(effect, comparison, question, primary=primary)
-    sentence = (
-        describe_verdict(effect, conclusion, reasons)
-        if primary
-        else describe_effect(effect)
-    )
+    sentence = describe_verdict(effect, conclusion, reasons) if primary else describe_effect(effect)
     return MetricVerdict(
         metric=effect.metric,
         conclusion=conclusion,

@@ -6,13 +6,12 @@ A negative, inconclusive or invalid answer is shown in the same place and form a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from warmstart._version import __version__
 from warmstart.experiment import (
     ANSWERS,
     NOUNS,
-    ArmKind,
     ArmSummary,
     ArmVerdict,
     Comparison,
@@ -22,16 +21,13 @@ from warmstart.experiment import (
     Metric,
     MetricVerdict,
     Shorter,
-    StoppingRule,
     describe_smallest,
     effect_interval,
     effect_size,
-    parse_arm,
-    show_ps,
     value_of,
     visible_effect,
 )
-from warmstart.figures import amount, count, money, p_value, percent, points, times
+from warmstart.figures import amount, money, p_value, percent, points, times
 from warmstart.present import experiment_plots as plots
 from warmstart.present.document import (
     Block,
@@ -51,6 +47,7 @@ from warmstart.present.document import (
     Tone,
 )
 from warmstart.present.experiment_words import (
+    RATES,
     describe_design,
     describe_errors,
     describe_monitoring,
@@ -60,7 +57,6 @@ from warmstart.present.experiment_words import (
     list_next_steps,
     list_notes,
     list_references,
-    RATES,
 )
 from warmstart.present.json import to_json
 
@@ -86,8 +82,8 @@ def report_document(report: ExperimentReport) -> Document:
     return Document(
         title=f"Experiment {plan.name}",
         about=[
-            f"{NOUNS[plan.design.metric]}, {plan.design.direction.value} is better · "
-            f"{', '.join(plan.design.arms)}"
+            f"{NOUNS[plan.design.metric]}, {plan.design.direction.value} is better",
+            f"arms: {', '.join(plan.design.arms)}",
         ],
         blocks=[
             *_answers(report),
@@ -100,9 +96,7 @@ def report_document(report: ExperimentReport) -> Document:
             *_tasks(report),
             *_monitoring(report),
             *_learning(report),
-            Details(
-                summary="What this does not show", blocks=[Listing(list(list_limits(report)))]
-            ),
+            Details(summary="What this does not show", blocks=[Listing(list(list_limits(report)))]),
             Data(lambda: report_data(report)),
         ],
         footer=(
@@ -209,10 +203,6 @@ def _next_steps(report: ExperimentReport) -> Iterator[Block]:
         yield Listing(words)
 
 
-
-
-
-
 # Effects.
 
 
@@ -249,9 +239,7 @@ def _effect_table(report: ExperimentReport) -> Table:
     """Every metric of every treatment arm, the primary one first."""
     rows = [
         _effect_row(effect, judged)
-        for arm, one in zip(
-            report.verdict.arms, report.verdict.analysis.comparisons, strict=True
-        )
+        for arm, one in zip(report.verdict.arms, report.verdict.analysis.comparisons, strict=True)
         for effect, judged in zip(one.effects, arm.metrics, strict=True)
     ]
     return Table(
@@ -289,10 +277,6 @@ def _effect_row(effect: Effect, judged: MetricVerdict) -> tuple[str, ...]:
         visible_effect(effect),
         f"{effect.units:,}",
     )
-
-
-
-
 
 
 def _smallest(report: ExperimentReport) -> Iterator[Block]:
@@ -426,12 +410,6 @@ def _fairness(report: ExperimentReport) -> Iterator[Block]:
     )
 
 
-
-
-
-
-
-
 # Task by task, over time, within a session.
 
 
@@ -439,7 +417,7 @@ def _tasks(report: ExperimentReport) -> Iterator[Block]:
     for one in report.verdict.analysis.comparisons:
         plot = plots.plot_tasks(report, one)
         if plot is not None:
-            blocks = [plot, _task_table(report, one)]
+            blocks: list[Block] = [plot, _task_table(report, one)]
             yield Details(summary=f"Task by task: {one.treatment}", blocks=blocks)
 
 
@@ -482,15 +460,9 @@ def _monitoring(report: ExperimentReport) -> Iterator[Block]:
             yield Details(summary=f"While it ran: {one.treatment}", blocks=blocks)
 
 
-
-
 def _learning(report: ExperimentReport) -> Iterator[Block]:
     analysis = report.verdict.analysis
     plot = plots.plot_learning(analysis)
     if plot is not None:
         trends = Listing([describe_trend(arm) for arm in analysis.arms])
         yield Details(summary="Within a session", blocks=[plot, trends])
-
-
-
-

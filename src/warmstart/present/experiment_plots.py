@@ -96,9 +96,7 @@ def _forest(
     show = _show_ratio if ratio else points
 
     def draw(width: int) -> str:
-        return draw_forest(
-            marks, label, zero=True, ratio=ratio, show=show, ends=ends, width=width
-        )
+        return draw_forest(marks, label, zero=True, ratio=ratio, show=show, ends=ends, width=width)
 
     return Plot(draw=draw, caption=caption)
 

@@ -88,10 +88,8 @@ def describe_errors(effect: Effect) -> list[str]:
     if detail is None or not effect.units:
         return []
     errors, calls = detail.errors_per_task, detail.calls_per_task
-    lines = [
-        f"errors per task {errors[0]:.3g} to {errors[1]:.3g}, calls per task {calls[0]:.3g} to"
-        f" {calls[1]:.3g}"
-    ]
+    per_task = f"errors per task {errors[0]:.3g} to {errors[1]:.3g}"
+    lines = [f"{per_task}, calls per task {calls[0]:.3g} to {calls[1]:.3g}"]
     weighted = detail.call_weighted
     if weighted is not None:
         low, high = weighted.interval

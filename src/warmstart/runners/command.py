@@ -18,11 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from warmstart.errors import UsageError
-from warmstart.experiment.arms import ArmStart
-from warmstart.experiment.plan import Plan
-from warmstart.experiment.schedule import Slot
-from warmstart.experiment.tasks import Task
-from warmstart.experiment.trial import TrialStatus
+from warmstart.experiment import ArmStart, Plan, Slot, Task, TrialStatus
 from warmstart.model import Message, Role, Session
 from warmstart.placeholders import fill_words, refuse_in_code
 from warmstart.redact import redact

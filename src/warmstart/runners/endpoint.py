@@ -12,9 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from warmstart.experiment.arms import ArmStart
-from warmstart.experiment.plan import Runner
-from warmstart.experiment.trial import TrialStatus
+from warmstart.experiment import ArmStart, Runner, TrialStatus
 from warmstart.model import Message, Request, Result, Role, Tokens
 from warmstart.runners.protocol import describe_tools, read_answer, spell_messages
 from warmstart.runners.tools import Toolbox, fail

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from warmstart.errors import UsageError
-from warmstart.experiment.trial import Trial, TrialCall
+from warmstart.experiment import Trial, TrialCall
 from warmstart.model import Kind, Role, Session
 from warmstart.runners.scoring import list_calls
 

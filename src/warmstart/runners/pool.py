@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from warmstart.errors import InternalError, WarmstartError
-from warmstart.experiment.schedule import Slot
-from warmstart.experiment.trial import Trial
+from warmstart.experiment import Slot, Trial
 from warmstart.runners.endpoint import Conversation
 from warmstart.runners.transport import EndpointError, Failure
 

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from warmstart.errors import UsageError
-from warmstart.experiment.trial import Trial
+from warmstart.experiment import Trial
 from warmstart.runners.sessions import format_trial, parse_trial
 
 TRIALS_FILE = "trials.jsonl"

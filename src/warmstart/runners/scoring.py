@@ -12,11 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from warmstart.experiment.arms import ArmStart
-from warmstart.experiment.check import CheckResult, CommandResult, Left, judge_task
-from warmstart.experiment.schedule import Slot
-from warmstart.experiment.tasks import Task
-from warmstart.experiment.trial import Trial, TrialCall, TrialStatus
+from warmstart.experiment import (
+    ArmStart,
+    CheckResult,
+    CommandResult,
+    Left,
+    Slot,
+    Task,
+    Trial,
+    TrialCall,
+    TrialStatus,
+    judge_task,
+)
 from warmstart.model import Call, Status
 from warmstart.runners import matching
 from warmstart.runners.endpoint import Conversation

@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Any
 
 from warmstart.errors import InternalError
-from warmstart.experiment.trial import Trial, TrialCall, TrialStatus
+from warmstart.experiment import Trial, TrialCall, TrialStatus
 from warmstart.model import Kind, Message, Role
 from warmstart.runners.endpoint import Conversation
 from warmstart.runners.scoring import ORIGIN

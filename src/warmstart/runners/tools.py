@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from warmstart.experiment.tasks import Task, ToolDefinition
+from warmstart.experiment import Task, ToolDefinition
 from warmstart.model import Request, Result
 from warmstart.runners import searching
 from warmstart.runners.calculator import calculate

@@ -10,10 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from warmstart._version import __version__
-from warmstart.experiment.arms import ArmStart
-from warmstart.experiment.plan import Plan
-from warmstart.experiment.schedule import Slot, draw_seed
-from warmstart.experiment.tasks import Task
+from warmstart.experiment import ArmStart, Plan, Slot, Task, draw_seed
 from warmstart.runners.endpoint import Endpoint, Job, describe_setup, price
 from warmstart.runners.pool import Done
 from warmstart.runners.sandbox import Sandbox

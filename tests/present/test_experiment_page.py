@@ -9,12 +9,18 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from support.reports import CASES, better, costs, inconclusive, make_subject
+from support.reports import CASES, better, costs, inconclusive, make_report
 from warmstart.experiment.plan import Plan
-from warmstart.experiment.report import Subject, write_page
+from warmstart.experiment.report import ExperimentReport
+from warmstart.present.experiment import report_document
+from warmstart.present.html import write_html
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 HOSTILE = "cold:</style><script>alert(1)</script>"
+
+
+def write_page(report: ExperimentReport) -> str:
+    return write_html(report_document(report))
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -29,11 +35,11 @@ def test_the_page_is_one_file_that_asks_for_nothing(case: str) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_answer_comes_first(case: str) -> None:
-    subject = CASES[case]()
-    page = write_page(subject)
-    word = subject.verdict.arms[0].conclusion.value
+    report = CASES[case]()
+    page = write_page(report)
+    word = report.verdict.arms[0].conclusion.value
     first = page.index("</header>")
-    marked = "smallest" if subject.smallest else word
+    marked = "smallest" if report.smallest else word
     assert marked in page[first : page.index('<div class="cards">')]
 
 
@@ -61,26 +67,26 @@ def test_sessions_as_they_came_have_no_task_plot() -> None:
 
 def test_many_arms_are_folded() -> None:
     effects = {"cold": 0.0, **{f"warm:t{number}": -0.5 for number in range(5)}}
-    page = write_page(make_subject(effects, tasks=8))
+    page = write_page(make_report(effects, tasks=8))
     assert "<details><summary>warm:t4</summary>" in page
     assert "Measure the winner again" in page
 
 
 def test_an_empty_experiment_has_a_page() -> None:
-    subject = make_subject({"cold": 0.0, "warm:shop": 0.0}, tasks=0, planned=9)
-    page = write_page(subject)
+    report = make_report({"cold": 0.0, "warm:shop": 0.0}, tasks=0, planned=9)
+    page = write_page(report)
     assert "unfinished" in page
     assert "warmstart experiment run first" in page
 
 
 def test_hostile_names_stay_text() -> None:
-    subject = make_subject({HOSTILE: 0.0, "warm:shop": -0.5})
-    assert "<script" not in write_page(_rename(subject, "<b>x"))
+    report = make_report({HOSTILE: 0.0, "warm:shop": -0.5})
+    assert "<script" not in write_page(_rename(report, "<b>x"))
 
 
-def _rename(subject: Subject, name: str) -> Subject:
-    plan: Plan = replace(subject.plan, name=name, registered="<script>")
-    return replace(subject, plan=plan)
+def _rename(report: ExperimentReport, name: str) -> ExperimentReport:
+    plan: Plan = replace(report.plan, name=name, registered="<script>")
+    return replace(report, plan=plan)
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")

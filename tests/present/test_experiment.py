@@ -12,35 +12,49 @@ from support.reports import (
     costs,
     inconclusive,
     invalid,
-    make_subject,
+    make_report,
     worse,
 )
 from support.trials import simulate_trials
 from warmstart.experiment.analysis import question_of
 from warmstart.experiment.arms import BASELINE_ARM
 from warmstart.experiment.plan import Design, Metric
-from warmstart.experiment.report import Subject, list_blocks, write_markdown
-from warmstart.experiment.wording import money, p_value, points, times
-from warmstart.experiment.report.markdown import plain
+from warmstart.experiment.report import ExperimentReport
 from warmstart.experiment.verdict import Conclusion, verdict_of
+from warmstart.figures import money, p_value, points, times
+from warmstart.present import markdown
+from warmstart.present.document import Callout, Document
+from warmstart.present.experiment import report_document
+from warmstart.present.terminal import lay_out
+
+WIDE = 2000
 
 
-def terminal(subject: Subject) -> str:
-    return "\n".join(f"{label} {line}" for label, lines in list_blocks(subject) for line in lines)
+def terminal(report: ExperimentReport) -> str:
+    lines = lay_out(report_document(report), WIDE, details=True)
+    return "\n".join("".join(span.text for span in line) for line in lines)
+
+
+def write_markdown(report: ExperimentReport) -> str:
+    return markdown.write_markdown(report_document(report))
+
+
+def answers(document: Document) -> list[Callout]:
+    return [block for block in document.blocks if isinstance(block, Callout)]
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_every_report_says_what_it_rests_on(case: str) -> None:
-    subject = CASES[case]()
-    for text in (terminal(subject), write_markdown(subject)):
-        for word in (subject.hash, "registered 2026-01-31", "alpha 0.05", "2 tasks left out"):
+    report = CASES[case]()
+    for text in (terminal(report), write_markdown(report)):
+        for word in (report.hash, "registered 2026-01-31", "alpha 0.05", "2 tasks left out"):
             assert word in text
-        assert f"of {subject.total:,} sessions" in text
+        assert f"of {report.total:,} sessions" in text
 
 
 def test_a_gain_a_loss_and_neither_are_told_apart() -> None:
-    assert "better: warm:shop is better than cold." in terminal(better())
-    assert "worse: warm:shop is worse than cold." in terminal(worse())
+    assert "warm:shop is better than cold." in terminal(better())
+    assert "warm:shop is worse than cold." in terminal(worse())
     assert "none that matters is ruled out" in terminal(inconclusive())
     assert "cannot be compared" in terminal(invalid())
 
@@ -49,13 +63,19 @@ def test_the_next_step_follows_from_the_answer() -> None:
     assert "warmstart template approve shop" in terminal(better())
     assert "warmstart template retire shop" in terminal(worse())
     assert "needs about" in terminal(inconclusive())
-    assert "repair what failed" in terminal(invalid())
+    assert "Repair what failed" in terminal(invalid())
 
 
 def test_an_invalid_comparison_gives_no_effect_in_its_answer() -> None:
-    answer = dict(list_blocks(invalid()))["VERDICT"][0]
+    answer = str(answers(report_document(invalid()))[0].content)
     assert "interval" not in answer
     assert "crashes alike" in answer
+
+
+def test_what_a_gain_costs_stands_beside_it() -> None:
+    answer = str(answers(report_document(better()))[0].content)
+    assert "Beside it: tasks solved" in answer
+    assert "tokens" in answer
 
 
 def test_deviations_and_unreadable_lines_are_said() -> None:
@@ -64,18 +84,23 @@ def test_deviations_and_unreadable_lines_are_said() -> None:
     assert "1 line of the trial file cannot be read" in text
 
 
-def test_crashes_are_said_per_arm() -> None:
-    arms = dict(list_blocks(invalid()))["ARMS"]
-    assert "0 crashed" in arms[0]
-    assert "20 crashed" in arms[1]
+def _row(text: str, table: str, arm: str) -> list[str]:
+    rows = text.partition(table)[2].splitlines()
+    return next(row for row in rows if row.startswith(f"| {arm} |")).split(" | ")
 
 
-def test_example_calls_and_copies_are_said_of_warm_arms_only() -> None:
-    cold, warm, neutral, _ = dict(list_blocks(better()))["ARMS"]
-    assert "180 example calls not counted" in warm
-    assert "example values copied in" in warm
-    assert "example" not in cold
-    assert "token-matched" in neutral
+def test_crashes_are_counted_per_arm() -> None:
+    text = write_markdown(invalid())
+    assert _row(text, "CRASHED", "cold")[3] == "0"
+    assert _row(text, "CRASHED", "warm:shop")[3] == "20"
+
+
+def test_example_calls_and_copies_are_those_of_warm_arms_only() -> None:
+    text = write_markdown(better())
+    assert _row(text, "EXAMPLE CALLS", "warm:shop")[2] == "180"
+    assert _row(text, "EXAMPLE CALLS", "warm:shop")[5].endswith("% |")
+    assert _row(text, "EXAMPLE CALLS", "cold")[2] == "0"
+    assert _row(text, "EXAMPLE CALLS", "cold")[5] == "- |"
 
 
 def test_other_text_of_the_same_size_stands_beside_the_effect() -> None:
@@ -91,54 +116,46 @@ def test_the_smallest_visible_effect_is_said_where_nothing_is_shown() -> None:
 def test_an_ablation_names_the_smallest_that_does_as_well() -> None:
     text = terminal(ablation())
     assert "is warm:shop/no-guidance (600 tokens)" in text
-    assert "cold: degraded; 0 tokens" in text
     assert "| warm:shop/no-guidance | not inferior | 600 |" in write_markdown(ablation())
 
 
 def test_too_few_tasks_for_an_ablation_are_said() -> None:
-    subject = make_subject({WARM: -1.0, f"{WARM}/no-guidance": -1.0}, tasks=12)
-    assert "That takes at least 20 tasks; there are 12." in terminal(subject)
+    report = make_report({WARM: -1.0, f"{WARM}/no-guidance": -1.0}, tasks=12)
+    assert "That takes at least 20 tasks; there are 12." in terminal(report)
 
 
 def test_an_unfinished_experiment_says_so_and_how_to_go_on() -> None:
-    subject = make_subject({"cold": 0.0, WARM: -0.5}, tasks=10, planned=40)
-    text = terminal(subject)
+    report = make_report({"cold": 0.0, WARM: -0.5}, tasks=10, planned=40)
+    text = terminal(report)
     assert "unfinished: 40 of 160 sessions" in text
     assert "warmstart experiment run first" in text
-    assert not subject.decided
+    assert not report.decided
 
 
 def test_a_pilot_is_called_one() -> None:
-    subject = make_subject({"cold": 0.0, WARM: -0.5}, tasks=8)
-    assert "This is a pilot." in terminal(subject)
-    assert "(pilot)" in write_markdown(subject)
+    report = make_report({"cold": 0.0, WARM: -0.5}, tasks=8)
+    assert "· pilot" in terminal(report)
+    assert "· pilot" in write_markdown(report)
 
 
 def test_one_arm_alone_is_a_pilot_for_the_next() -> None:
-    plan = make_subject({"cold": 0.0, WARM: 0.0}).plan
+    plan = make_report({"cold": 0.0, WARM: 0.0}).plan
     plan = replace(plan, design=Design(arms=(BASELINE_ARM,), control=BASELINE_ARM))
     rows = simulate_trials(6, 1, {BASELINE_ARM: 0.0})
     verdict = verdict_of(rows, question_of(plan))
-    subject = Subject(plan=plan, hash="x", done=6, verdict=verdict)
-    assert "warmstart experiment plan --pilot first" in terminal(subject)
-    assert "no treatment arm" in write_markdown(subject)
-    assert not subject.decided
+    report = ExperimentReport(plan=plan, hash="x", done=6, verdict=verdict)
+    assert "warmstart experiment plan --pilot first" in terminal(report)
+    assert "no treatment arm" in write_markdown(report)
+    assert not report.decided
 
 
 def test_tasks_are_listed_from_gain_to_loss() -> None:
     text = write_markdown(worse())
-    rows = text.partition("## Task by task")[2].splitlines()[4:]
+    rows = text.partition("Task by task")[2].splitlines()[4:]
     changes = [row.split("|")[4].strip() for row in rows if row.startswith("| task")]
     numbers = [float(one.removesuffix(" pp").replace("\N{MINUS SIGN}", "-")) for one in changes]
     assert numbers == sorted(numbers)
     assert len(numbers) == 30
-
-
-def test_foreign_names_cannot_become_markup_in_markdown() -> None:
-    assert plain("a|b\n# [x](y) <b>`c`\u202e") == r"a\|b \# \[x\](y) \<b\>\`c\` "
-    table = write_markdown(better()).partition("## Effects")[2].partition("\n\n")[2]
-    widths = {row.count("|") for row in table.partition("\n\n")[0].splitlines()}
-    assert len(widths) == 1
 
 
 def test_figures_keep_their_units() -> None:
@@ -152,19 +169,19 @@ def test_figures_keep_their_units() -> None:
 
 def test_an_experiment_by_cost_lists_tasks_as_ratios() -> None:
     text = write_markdown(costs())
-    rows = [row for row in text.partition("## Task by task")[2].splitlines() if "task-" in row]
+    rows = [row for row in text.partition("Task by task")[2].splitlines() if "task-" in row]
     assert len(rows) == 40
     assert all(" x" in row for row in rows)
 
 
 def test_equivalent_arms_are_chosen_by_their_cost() -> None:
-    subject = make_subject({"cold": -4.0, WARM: -4.0}, tasks=60, trials=4)
-    arm = replace(subject.verdict.arms[0], conclusion=Conclusion.EQUIVALENT)
-    subject = replace(subject, verdict=replace(subject.verdict, arms=(arm,)))
-    assert "keep whichever costs less" in terminal(subject)
+    report = make_report({"cold": -4.0, WARM: -4.0}, tasks=60, trials=4)
+    arm = replace(report.verdict.arms[0], conclusion=Conclusion.EQUIVALENT)
+    report = replace(report, verdict=replace(report.verdict, arms=(arm,)))
+    assert "keep whichever costs less" in terminal(report)
 
 
 def test_shorter_forms_by_cost_have_ratios_too() -> None:
     design = Design(arms=(), metric=Metric.TOKENS)
-    subject = make_subject({WARM: -1.0, "cold": 0.0}, tasks=25, design=design)
-    assert "harm x1." in terminal(subject)
+    report = make_report({WARM: -1.0, "cold": 0.0}, tasks=25, design=design)
+    assert "x1." in write_markdown(report).partition("HARM")[2]
