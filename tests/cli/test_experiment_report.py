@@ -100,8 +100,8 @@ def test_a_verdict_is_not_recorded_before_the_end(run: Run, plan: Callable[..., 
 
 def test_an_ablation_is_an_ordinary_experiment(run: Run, plan: Callable[..., Result]) -> None:
     planned = plan("ablate", "small", "--template", "reads", "--budgets", "100,1")
-    assert "no arm for no-guidance: it is the same as the full one" in planned.stderr
-    assert "no arm for budget-1: nothing is left" in planned.stderr
+    assert "no arm for no-guidance: it is the same as the full one" in planned.stdout
+    assert "no arm for budget-1: nothing is left" in planned.stdout
     assert run("experiment", "run", "small").exit_code == 0
     report = _json(run("experiment", "report", "small", "--json"))
     smallest = report["smallest"]
@@ -140,7 +140,7 @@ def test_a_session_can_be_shortened(run: Run, done: str, plan: Callable[..., Res
     trial = json.loads(run("experiment", "export", done).stdout.splitlines()[0])
     planned = plan("compaction", "sess", "--session", trial["session"], "--no-cold", "--unreviewed")
     assert planned.exit_code == 0, planned.output
-    assert "1 task left out" in planned.stderr
+    assert "1 task left out" in planned.stdout
     assert _json(run("template", "list", "--json"))["templates"][1]["name"] == "sess-session"
 
 
@@ -151,7 +151,7 @@ def test_a_session_can_be_shortened(run: Run, done: str, plan: Callable[..., Res
         ("ablate", ("--template", "reads", "--without", "hats"), "no such part"),
         ("ablate", ("--template", "reads", "--budgets", "few"), "whole numbers"),
         ("ablate", ("--template", "reads", "--examples", "0"), "begin at 1"),
-        ("compaction", (), "say what to shorten"),
+        ("compaction", (), "name what to shorten"),
         ("compaction", ("--template", "reads", "--strategies", "fold"), "no such strategy"),
         ("compaction", ("--session", "nobody", "--unreviewed"), "no session has the id"),
         ("compaction", ("--session", "nobody"), "nobody can have reviewed it"),

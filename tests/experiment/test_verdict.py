@@ -52,8 +52,8 @@ def test_the_registered_direction_decides_what_better_means() -> None:
 def test_no_difference_is_inconclusive_and_says_what_could_have_been_seen() -> None:
     verdict = verdict_of(NULL, QUESTION)
     assert verdict.conclusion is Conclusion.INCONCLUSIVE
-    assert "80 % of such experiments" in verdict.headline
-    assert "none is ruled out" in verdict.headline
+    assert "visible with 80 % power" in verdict.headline
+    assert "none that matters is ruled out" in verdict.headline
     assert "tasks, 80 + 80 sessions" in verdict.headline
 
 
@@ -200,7 +200,7 @@ def test_secondary_metrics_are_judged_but_never_decide() -> None:
     assert [m.primary for m in arm.metrics] == [True] + [False] * (len(arm.metrics) - 1)
     assert arm.conclusion is arm.metrics[0].conclusion
     tokens = next(m for m in arm.metrics if m.metric is Metric.TOKENS)
-    assert "ratio" in tokens.sentence
+    assert ": x0." in tokens.sentence
 
 
 def test_a_small_effect_inside_the_margin_is_said_to_be_one() -> None:
@@ -210,7 +210,6 @@ def test_a_small_effect_inside_the_margin_is_said_to_be_one() -> None:
 
 def test_the_whole_verdict_is_json() -> None:
     data = json.loads(json.dumps(to_json(verdict_of(BETTER, QUESTION)), allow_nan=False))
-    assert data["schema_version"] == 1
     assert data["conclusion"] == "better"
     comparison = data["analysis"]["comparisons"][0]
     assert comparison["effects"][0]["interval"]["low"] < 0

@@ -68,7 +68,7 @@ def test_sessions_as_they_came_have_no_task_plot() -> None:
 def test_many_arms_are_folded() -> None:
     effects = {"cold": 0.0, **{f"warm:t{number}": -0.5 for number in range(5)}}
     page = write_page(make_report(effects, tasks=8))
-    assert "<details><summary>warm:t4</summary>" in page
+    assert "<details><summary>Task by task: warm:t4</summary>" in page
     assert "Measure the winner again" in page
 
 

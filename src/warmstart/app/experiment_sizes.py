@@ -87,13 +87,8 @@ def _read_assumptions(workspace: Workspace, request: SizingRequest) -> Assumptio
     )
     if request.calls is not None:
         assumed = replace(assumed, calls=request.calls)
-    is_rate = request.metric in USUAL
     for value in (assumed.control, assumed.expected):
-        if value < 0 or (is_rate and value > 1) or (not is_rate and value == 0):
-            raise UsageError(
-                f"{value:g} is not a possible value of {request.metric.value}",
-                hint="rates are 0 to 1",
-            )
+        _check_value(value, request.metric)
     if request.prices and request.tokens:
         each = sum(p * t for p, t in zip(request.prices, request.tokens, strict=True)) / 1e6
         assumed = replace(assumed, cost_per_session=each)
@@ -101,6 +96,14 @@ def _read_assumptions(workspace: Workspace, request: SizingRequest) -> Assumptio
         state = read_state(workspace, request.pilot)
         assumed = learn_from_pilot(assumed, state.trials, request.pilot)
     return assumed
+
+
+def _check_value(value: float, metric: Metric) -> None:
+    is_possible = 0 <= value <= 1 if metric in USUAL else value > 0
+    if not is_possible:
+        raise UsageError(
+            f"{value:g} is not a possible value of {metric.value}", hint="rates are 0 to 1"
+        )
 
 
 def _count_tasks(request: SizingRequest, assumed: Assumptions) -> int | None:

@@ -440,20 +440,22 @@ def read_runner(given: dict[str, Any]) -> Runner:
     observed = given["observed"] or ""
     if observed and not observed.startswith("live"):
         observed = str(Path(observed).resolve())
-    try:
-        command = tuple(shlex.split(given["command"] or ""))
-    except ValueError as error:
-        line = given["command"]
-        raise UsageError(f"--command {line!r}: {error}", hint="check the quotes") from error
     return Runner(
         kind=chosen[0],
         url=given["url"] or "",
-        command=command,
+        command=_split(given["command"] or ""),
         observed=observed,
         input_price=prices[0],
         output_price=prices[1],
         **{name: given[name] for name in RUNNER_FIELDS},
     )
+
+
+def _split(line: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(line))
+    except ValueError as error:
+        raise UsageError(f"--command {line!r}: {error}", hint="check the quotes") from error
 
 
 def _pair(text: str | None, option: str) -> tuple[float, float] | None:

@@ -149,14 +149,7 @@ def order_tasks(comparison: Comparison, *, lower_is_better: bool) -> list[tuple[
 def plot_tasks(report: ExperimentReport, comparison: Comparison) -> Plot | None:
     """Every task before and after on the primary metric, by difference."""
     effect = comparison.primary
-    values = {
-        row.task: {arm.arm: arm.value for arm in row.arms} for row in report.verdict.analysis.tasks
-    }
-    pairs = []
-    for task, _ in order_tasks(comparison, lower_is_better=report.lower_is_better):
-        before, after = (values[task].get(arm) for arm in (effect.control, effect.treatment))
-        if before is not None and after is not None:
-            pairs.append(Pair(task, before, after))
+    pairs = _list_pairs(report, comparison)
     if not pairs:
         return None
     sign = 1.0 if report.lower_is_better else -1.0
@@ -179,6 +172,19 @@ def plot_tasks(report: ExperimentReport, comparison: Comparison) -> Plot | None:
         )
 
     return Plot(draw=draw, caption=caption)
+
+
+def _list_pairs(report: ExperimentReport, comparison: Comparison) -> list[Pair]:
+    effect = comparison.primary
+    values = {
+        row.task: {arm.arm: arm.value for arm in row.arms} for row in report.verdict.analysis.tasks
+    }
+    pairs = []
+    for task, _ in order_tasks(comparison, lower_is_better=report.lower_is_better):
+        before, after = (values[task].get(arm) for arm in (effect.control, effect.treatment))
+        if before is not None and after is not None:
+            pairs.append(Pair(task, before, after))
+    return pairs
 
 
 def plot_sequence(report: ExperimentReport, comparison: Comparison) -> Plot | None:
