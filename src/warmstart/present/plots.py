@@ -65,6 +65,7 @@ MAX_BANDS = 3
 """More bands than this hide each other."""
 MAX_REACH = 8.0
 """A hopeless interval is cut here, in multiples of the largest estimate or margin."""
+EDGE, BASE, GOOD_HEIGHT = 14, 84, 26
 MAX_TICKS, BINS = 2000, 500
 """More ticks than this and neighbors share one, whose height is their share of failures."""
 
@@ -85,6 +86,11 @@ class Mark:
     """Half the width of a band around no effect."""
     step: str = ""
     """Where it stands in a plot of lines; else its label says so."""
+
+    @property
+    def place(self) -> str:
+        """What tells its place from others."""
+        return self.step or self.label
 
 
 class Pair(NamedTuple):
@@ -171,30 +177,37 @@ def draw_lines(
 ) -> str:
     """Rates over the same steps, one line per series with its interval as a band."""
     everything = [mark for marks in series.values() for mark in marks]
-    steps = list(dict.fromkeys(mark.step or mark.label for mark in everything))
     if all(mark.value is None for mark in everything):
         return draw_frame([], width, HEIGHT, label)
+    steps: dict[str, Mark] = {}
+    for mark in everything:
+        steps.setdefault(mark.place, mark)
     scale = Scale(low=0.0, high=_top(everything), start=HEIGHT - BOTTOM, end=TOP)
     room = (width - LEFT - RIGHT) / len(steps)
     places = {step: round(LEFT + room * (i + 0.5), 1) for i, step in enumerate(steps)}
-    first = {mark.step or mark.label: mark for mark in reversed(everything)}
-    below = HEIGHT - BOTTOM + 17
+    named = list(zip(places.values(), steps.values(), strict=True))
     parts = [
         draw_rows_axis(scale, find_ticks(scale.low, scale.high), tick_percent, width),
-        draw_labels([(x, first[s].label) for s, x in places.items()], below, room, soft=False),
+        _draw_names(named, HEIGHT - BOTTOM, room, axis),
     ]
-    if axis:
-        parts.append(draw_text((LEFT + width - RIGHT) / 2, below + 18, axis, "middle", soft=True))
-    else:
-        notes = [(x, first[step].note) for step, x in places.items()]
-        parts.append(draw_labels(notes, below + 16, room, soft=True))
+    banded = len(series) <= MAX_BANDS
     for index, (name, marks) in enumerate(series.items()):
         shift = 5.0 * (index - (len(series) - 1) / 2)
-        points = [(places[mark.step or mark.label] + shift, mark) for mark in marks]
-        color = index % 6 if len(series) > 1 else 1
-        drawn = _draw_series(name, points, scale, banded=len(series) <= MAX_BANDS)
-        parts.append(f'<g class="c{color}">{drawn}</g>')
+        points = [(places[mark.place] + shift, mark) for mark in marks]
+        color = (index + (len(series) == 1)) % 6
+        parts.append(f'<g class="c{color}">{_draw_series(name, points, scale, banded=banded)}</g>')
     return draw_frame(parts, width, HEIGHT, label)
+
+
+def _draw_names(
+    named: Sequence[tuple[float, Mark]], base: float, room: float, axis: str = ""
+) -> str:
+    """Labels below the paper, and under them their notes or what the axis is."""
+    names = draw_labels([(x, mark.label) for x, mark in named], base + 17, room, soft=False)
+    if axis:
+        middle = (named[0][0] + named[-1][0]) / 2
+        return names + draw_text(middle, base + 35, axis, "middle", soft=True)
+    return names + draw_labels([(x, mark.note) for x, mark in named], base + 33, room, soft=True)
 
 
 def _draw_series(
@@ -202,21 +215,24 @@ def _draw_series(
 ) -> str:
     parts = []
     for is_known, stretch in groupby(points, key=lambda point: point[1].value is not None):
-        run = list(stretch)
-        if is_known and len(run) == 1 and banded:
-            parts.append(_whisker(run[0][1], scale, run[0][0], upright=True))
-        elif is_known:
-            upper = [(x, scale.at(mark.high)) for x, mark in run]
-            lower = [(x, scale.at(mark.low)) for x, mark in reversed(run)]
-            line = [(x, scale.at(mark.value or 0.0)) for x, mark in run]
-            parts += [draw_shape("polygon", "veil", upper + lower)] if banded else []
-            parts.append(draw_shape("polyline", "stroke", line))
-    dots = (
-        draw_dot("fill", x, scale.at(mark.value), _describe(mark, tick_percent, name), 3.6)
-        for x, mark in points
-        if mark.value is not None
-    )
-    return "".join([*parts, *dots])
+        if is_known:
+            parts.append(_draw_stretch(list(stretch), scale, banded=banded))
+    for x, mark in points:
+        if mark.value is not None:
+            title = _describe(mark, tick_percent, name)
+            parts.append(draw_dot("fill", x, scale.at(mark.value), title, 3.6))
+    return "".join(parts)
+
+
+def _draw_stretch(points: Sequence[tuple[float, Mark]], scale: Scale, *, banded: bool) -> str:
+    """Neighbors joined by a line, or one value alone."""
+    if len(points) == 1:
+        return _whisker(points[0][1], scale, points[0][0], upright=True) if banded else ""
+    upper = [(x, scale.at(mark.high)) for x, mark in points]
+    lower = [(x, scale.at(mark.low)) for x, mark in reversed(points)]
+    line = [(x, scale.at(mark.value or 0.0)) for x, mark in points]
+    band = draw_shape("polygon", "veil", upper + lower) if banded else ""
+    return band + draw_shape("polyline", "stroke", line)
 
 
 def draw_bars(marks: Sequence[Mark], label: str, *, width: int = HALF) -> str:
@@ -228,17 +244,18 @@ def draw_bars(marks: Sequence[Mark], label: str, *, width: int = HALF) -> str:
     room = (width - LEFT - RIGHT) / len(marks)
     bar, base = min(90.0, 0.55 * room), scale.at(0.0)
     places = [round(LEFT + room * (index + 0.5), 1) for index in range(len(marks))]
-    names = list(zip(places, marks, strict=True))
-    parts = [draw_rows_axis(scale, find_ticks(scale.low, scale.high), tick_percent, width)]
-    for x, mark in names:
+    named = list(zip(places, marks, strict=True))
+    parts = [
+        draw_rows_axis(scale, find_ticks(scale.low, scale.high), tick_percent, width),
+        _draw_names(named, base, room),
+    ]
+    for x, mark in named:
         if mark.value is not None:
             y = scale.at(mark.value)
-            title = _describe(mark, tick_percent)
             kind = "bar" if mark.tone == "dot" else mark.tone
+            title = _describe(mark, tick_percent)
             parts.append(draw_rect(kind, x - bar / 2, y, bar, base - y, title))
             parts.append(_whisker(mark, scale, x, upright=True))
-    parts.append(draw_labels([(x, mark.label) for x, mark in names], base + 17, room, soft=False))
-    parts.append(draw_labels([(x, mark.note) for x, mark in names], base + 33, room, soft=True))
     return draw_frame(parts, width, HEIGHT, label)
 
 
@@ -333,30 +350,32 @@ def draw_amounts(
 
 def draw_strip(ticks: Sequence[Tick], label: str, noun: str, *, width: int = WIDE) -> str:
     """Ticks in order; failed ones are taller, colored, and drawn over the others."""
-    edge, top, base, good = 14, 10, 84, 26
     size = 1 if len(ticks) <= MAX_TICKS else -(-len(ticks) // BINS)
-    x = Scale(low=0.0, high=float(max(len(ticks), 1)), start=edge, end=width - edge)
-    drawn: list[tuple[bool, str]] = []
-    for start in range(0, len(ticks), size):
-        some = ticks[start : start + size]
-        share = sum(tick.failed for tick in some) / len(some)
-        height = good + share * (base - top - good)
-        left, right = x.at(start), x.at(start + size)
-        wide = max(min(14.0, 0.8 * (right - left)), 1.6 if share else 0.0)
-        title = some[0].title
-        if len(some) > 1:
-            failed = sum(tick.failed for tick in some)
-            title = f"{noun}s {start + 1:,} to {start + len(some):,}: {failed:,} of {len(some):,}"
-            title += " failed"
-        kind = "lost" if share else "faint"
-        place = min((left + right - wide) / 2, width - edge - wide)
-        drawn.append((share > 0, draw_rect(kind, place, base - height, wide, height, title)))
-    parts = [rect for _, rect in sorted(drawn, key=lambda one: one[0])]
+    x = Scale(low=0.0, high=float(max(len(ticks), 1)), start=EDGE, end=width - EDGE)
+    parts: list[str] = []
+    for failed in (False, True):
+        for start in range(0, len(ticks), size):
+            some = ticks[start : start + size]
+            if any(tick.failed for tick in some) == failed:
+                parts.append(_draw_tick(some, start, noun, (x.at(start), x.at(start + size))))
     if ticks:
-        parts.append(draw_text(edge, base + 18, f"{noun} 1", soft=True))
-    if len(ticks) > 1:
-        parts.append(draw_text(width - edge, base + 18, f"{noun} {len(ticks):,}", "end", soft=True))
+        parts.append(draw_text(EDGE, BASE + 18, f"{noun} 1", soft=True))
+        last = f"{noun} {len(ticks):,}"
+        parts.append(draw_text(width - EDGE, BASE + 18, last, "end", soft=True))
     return draw_frame(parts, width, 112, label)
+
+
+def _draw_tick(ticks: Sequence[Tick], start: int, noun: str, ends: tuple[float, float]) -> str:
+    failed = sum(tick.failed for tick in ticks)
+    share = failed / len(ticks)
+    height = GOOD_HEIGHT + share * (BASE - 10 - GOOD_HEIGHT)
+    width = max(min(14.0, 0.8 * (ends[1] - ends[0])), 1.6 if failed else 0.0)
+    title = ticks[0].title
+    if len(ticks) > 1:
+        title = f"{noun}s {start + 1:,} to {start + len(ticks):,}: {failed:,} of {len(ticks):,}"
+        title += " failed"
+    place = (ends[0] + ends[1] - width) / 2
+    return draw_rect("lost" if failed else "faint", place, BASE - height, width, height, title)
 
 
 def draw_pairs(
@@ -369,13 +388,7 @@ def draw_pairs(
     width: int = WIDE,
 ) -> str:
     """Every task as a line from the control's value to the treatment's, in the order given."""
-    values = [value for pair in pairs for value in (pair.before, pair.after)]
-    low, high = min(values, default=0.0), max(values, default=1.0)
-    if ticks == "rate":
-        low, high = 0.0, high or 0.05
-    extra = 0.06 * (high - low) or 0.5
-    low = low if ticks == "rate" else low - extra
-    scale = Scale(low=low, high=high + extra, start=HEIGHT - BOTTOM, end=TOP)
+    scale = _pair_scale(pairs, from_zero=ticks == "rate")
     marks = find_log_ticks(scale) if ticks == "log" else find_ticks(scale.low, scale.high)
     room = width - LEFT - RIGHT
     size = max(1.6, min(4.2, room / max(len(pairs), 1) / 4))
@@ -386,12 +399,23 @@ def draw_pairs(
         kind = "same" if after == before else "gain" if gained else "loss"
         title = f"{name}: {show(before)} to {show(after)}"
         ends = scale.at(before), scale.at(after)
-        parts.append(draw_line(kind, (x, x), ends) + draw_dot("hollow c0", x, ends[0], title, size)
-                     + draw_dot("fill c1", x, ends[1], title, size))  # fmt: skip
+        parts.append(draw_line(kind, (x, x), ends))
+        parts.append(draw_dot("hollow c0", x, ends[0], title, size))
+        parts.append(draw_dot("fill c1", x, ends[1], title, size))
     base = HEIGHT - BOTTOM
     parts.append(draw_text(LEFT, base + 20, "gained most", soft=True))
     parts.append(draw_text(width - RIGHT, base + 20, "lost most", "end", soft=True))
     return draw_frame(parts, width, HEIGHT, label)
+
+
+def _pair_scale(pairs: Sequence[Pair], *, from_zero: bool) -> Scale:
+    values = [value for pair in pairs for value in (pair.before, pair.after)]
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    if from_zero:
+        low, high = 0.0, high or 0.05
+    extra = 0.06 * (high - low) or 0.5
+    start = low if from_zero else low - extra
+    return Scale(low=start, high=high + extra, start=HEIGHT - BOTTOM, end=TOP)
 
 
 def draw_path(

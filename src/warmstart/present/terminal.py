@@ -330,21 +330,27 @@ def measure(text: str) -> int:
 
 def _lay_table(table: Table, room: int | None) -> Iterator[Line]:
     columns = table.columns
-    cells = [[_clean_cell(cell) for cell in row] for row in table.rows]
     header = [Span(column.name, "strong") for column in columns]
-    grid = [header, *cells]
-    widths = [max(measure(row[i].text) for row in grid) for i in range(len(columns))]
+    grid = [header, *(list(map(_clean_cell, row)) for row in table.rows)]
+    widths = [max(measure(cell.text) for cell in column) for column in zip(*grid, strict=True)]
     kept = list(range(len(columns)))
     if room is not None:
-        widths = [min(w, c.max_width or w) for w, c in zip(widths, columns, strict=True)]
-        kept = _choose_columns(columns, widths, room)
-        _cut_texts(columns, widths, kept, room)
+        kept = _fit_table(columns, widths, room)
     for row in grid:
         line: list[Span] = []
         for i in kept:
             line += [Span(GAP)] if line else []
             line += _pad(row[i], columns[i], widths[i])
         yield line
+
+
+def _fit_table(columns: Sequence[Column], widths: list[int], room: int) -> list[int]:
+    """Make columns narrower until the table fits; returns those that stay."""
+    for index, column in enumerate(columns):
+        widths[index] = min(widths[index], column.max_width or widths[index])
+    kept = _choose_columns(columns, widths, room)
+    _cut_texts(columns, widths, kept, room)
+    return kept
 
 
 def _clean_cell(cell: str | Span) -> Span:
