@@ -208,7 +208,7 @@ def test_a_plan_changed_after_the_first_trial_is_recorded_and_said(
     assert "design.margin: 0.03 -> 0.2" in ran.stdout
     assert "changed" not in run("experiment", "run", "first").stderr
     assert "design.margin: 0.03 -> 0.2" in run("experiment", "report", "first").stdout
-    assert "design.margin" in run("experiment", "status", "first").stderr
+    assert "design.margin" in run("experiment", "status", "first").stdout
     assert len(_json(run("experiment", "status", "first", "--json"))["deviations"]) == 1
 
 

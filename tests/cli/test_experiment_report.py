@@ -109,7 +109,7 @@ def test_an_ablation_is_an_ordinary_experiment(run: Run, plan: Callable[..., Res
     assert smallest["chosen"] is None
     assert next(row["arm"] for row in smallest["arms"]) == "cold"
     text = run("experiment", "report", "small").stdout
-    assert "That takes at least 20 tasks; there are 8." in text
+    assert "That takes at least 20 tasks; there are 8." in " ".join(text.split())
     verdicts = _json(run("template", "show", "reads", "--json"))["verdicts"]
     assert [verdict["numbers"]["kind"] for verdict in verdicts] == ["smallest"]
     assert _json(run("template", "list", "--json"))["templates"][0]["verdict"] is None

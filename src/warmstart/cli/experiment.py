@@ -437,18 +437,20 @@ def read_runner(given: dict[str, Any]) -> Runner:
     if chosen[0] is not RunnerKind.OBSERVED and given["tasks_file"] is None:
         raise UsageError("there are no tasks to run", hint="--tasks TASKS.jsonl")
     prices = _pair(given["prices"], "--prices") or (None, None)
-    observed = given["observed"] or ""
-    if observed and not observed.startswith("live"):
-        observed = str(Path(observed).resolve())
     return Runner(
         kind=chosen[0],
         url=given["url"] or "",
         command=_split(given["command"] or ""),
-        observed=observed,
+        observed=_absolute(given["observed"] or ""),
         input_price=prices[0],
         output_price=prices[1],
         **{name: given[name] for name in RUNNER_FIELDS},
     )
+
+
+def _absolute(observed: str) -> str:
+    is_file = observed and not observed.startswith("live")
+    return str(Path(observed).resolve()) if is_file else observed
 
 
 def _split(line: str) -> tuple[str, ...]:
