@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import islice
@@ -19,10 +20,11 @@ from itertools import islice
 from warmstart.app.checks import judge_success
 from warmstart.app.core import Workspace
 from warmstart.app.facts import MASKED, LateMask, read_facts
+from warmstart.app.starting import find_start, open_starts
 from warmstart.app.templates import open_library
 from warmstart.app.warming import hash_message
 from warmstart.errors import NotFoundError, UsageError
-from warmstart.facts.derive import CUT, find_first_words
+from warmstart.facts.derive import CUT, derive_facts, find_first_words
 from warmstart.library import Retired
 from warmstart.model import Call, Session, Status
 from warmstart.model.facts import SessionFacts
@@ -140,6 +142,32 @@ def _settle(db: TemplateDB, search: _Search, start: RecordedStart, quiet_since: 
     )
 
 
+def find_first_start(workspace: Workspace, agent: str, native_id: str) -> RecordedStart | None:
+    """The start of a session, also of one whose agent gave it an id of its own; else None.
+
+    The same rule as ``sync_starts`` has: settled already, or the same folder, hour and message.
+    """
+    known = find_start(workspace, agent, native_id)
+    if known is not None:
+        return known
+    db = open_starts(workspace)
+    if db is None:
+        return None
+    with closing(db):
+        starts = db.list_starts(since=time.time() - 2 * KEPT_SECONDS, limit=EVERY)
+    starts = [one for one in starts if one.agent == agent and one.native_id is None]
+    settled = [one for one in starts if one.session_id == f"{agent}:{native_id}"]
+    starts = [one for one in starts if one.session_id is None]
+    session = None if settled or not starts else _read(workspace, f"{agent}:{native_id}")
+    if session is None:
+        return settled[0] if settled else None
+    facts = derive_facts(session)
+    search = _Search(workspace, [facts], set())
+    fitting = [one for one in starts if search.find(one)]
+    began = facts.started_at or 0.0
+    return min(fitting, key=lambda one: abs(one.started_at - began), default=None)
+
+
 @dataclass(frozen=True, slots=True)
 class _Judged:
     calls: int
@@ -234,4 +262,11 @@ def _has_certain_id(start: RecordedStart) -> bool:
     )
 
 
-__all__ = ["IDLE_SECONDS", "Result", "SyncReport", "Synced", "sync_starts"]
+__all__ = [
+    "IDLE_SECONDS",
+    "Result",
+    "SyncReport",
+    "Synced",
+    "find_first_start",
+    "sync_starts",
+]
