@@ -150,22 +150,29 @@ def find_first_start(workspace: Workspace, agent: str, native_id: str) -> Record
     known = find_start(workspace, agent, native_id)
     if known is not None:
         return known
+    session_id = f"{agent}:{native_id}"
+    starts = _list_unnamed(workspace, agent)
+    settled = [start for start in starts if start.session_id == session_id]
+    if settled:
+        return settled[0]
+    starts = [start for start in starts if start.session_id is None]
+    session = _read(workspace, session_id) if starts else None
+    if session is None:
+        return None
+    search = _Search(workspace, [derive_facts(session)], set())
+    began = session.started_at or 0.0
+    starts.sort(key=lambda start: abs(start.started_at - began))
+    return next(filter(search.find, starts), None)
+
+
+def _list_unnamed(workspace: Workspace, agent: str) -> list[RecordedStart]:
+    """Starts of an agent that gives its sessions their ids itself."""
     db = open_starts(workspace)
     if db is None:
-        return None
+        return []
     with closing(db):
         starts = db.list_starts(since=time.time() - 2 * KEPT_SECONDS, limit=EVERY)
-    starts = [one for one in starts if one.agent == agent and one.native_id is None]
-    settled = [one for one in starts if one.session_id == f"{agent}:{native_id}"]
-    starts = [one for one in starts if one.session_id is None]
-    session = None if settled or not starts else _read(workspace, f"{agent}:{native_id}")
-    if session is None:
-        return settled[0] if settled else None
-    facts = derive_facts(session)
-    search = _Search(workspace, [facts], set())
-    fitting = [one for one in starts if search.find(one)]
-    began = facts.started_at or 0.0
-    return min(fitting, key=lambda one: abs(one.started_at - began), default=None)
+    return [start for start in starts if start.agent == agent and start.native_id is None]
 
 
 @dataclass(frozen=True, slots=True)
