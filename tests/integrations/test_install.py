@@ -255,8 +255,10 @@ def test_hermes_is_asked_through_its_own_door(
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
     assert install(workspace, "hermes", machine)[0].result == "done"
     assert (tmp_path / "asked").read_text().startswith("plugins enable warmstart")
+    secret = "ghp_x8Kq2LmZ7Vt4RbY1cNw9PdS3HfJ6GaTe05Uo"
+    fake.write_text(f"#!/bin/sh\necho 'no config for {secret}' >&2\nexit $HERMES_EXIT\n")
     monkeypatch.setenv("HERMES_EXIT", "3")
-    with pytest.raises(UsageError, match="failed"):
+    with pytest.raises(UsageError, match="failed: no config for <SECRET"):
         uninstall(workspace, "hermes", machine)
 
 

@@ -23,9 +23,12 @@ from warmstart.children import ChildSetup, allow_cpu, run_child
 from warmstart.errors import UsageError
 from warmstart.integrations.agents import Change, Machine, Setup, describe, find_command
 from warmstart.integrations.edits import find_inserted
+from warmstart.redact import redact
 
 RECORD_FILE = "installed.json"
 COMMAND_SECONDS = 120
+MAX_OUTPUT_BYTES = 20_000
+MAX_LINE_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,8 +135,10 @@ def _run(command: tuple[str, ...]) -> list[Done]:
     except subprocess.TimeoutExpired as error:
         raise UsageError(f"{' '.join(command)} did not end") from error
     if run.exit_code:
-        said = (run.stderr or run.stdout).decode("utf-8", "replace").strip().splitlines()
-        raise UsageError(f"{' '.join(command)} failed: {said[-1] if said else run.exit_code}")
+        output = (run.stderr or run.stdout)[-MAX_OUTPUT_BYTES:].decode("utf-8", "replace")
+        lines = redact(output).text.strip().splitlines()
+        why = lines[-1][:MAX_LINE_CHARS] if lines else f"exit code {run.exit_code}"
+        raise UsageError(f"{' '.join(command)} failed: {why}")
     return [Done(where=" ".join(command), result="done")]
 
 
