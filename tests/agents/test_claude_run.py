@@ -94,15 +94,17 @@ def test_a_message_on_stdin_chooses_and_arrives(claude: Computer) -> None:
     assert MESSAGE in request.prompt.asked
 
 
-def test_a_session_of_the_users_own_gets_text(claude: Computer) -> None:
+def test_a_session_of_the_users_own_gets_a_named_template_as_text(claude: Computer) -> None:
     claude.run("claude", "-p", "hello")
     (transcript,) = list_transcripts(claude)
-    claude.warmstart("run", "--", "claude", "-p", MESSAGE, "--resume", transcript.stem)
+    resume = ("claude", "-p", MESSAGE, "--resume", transcript.stem)
+    claude.warmstart("run", "--", *resume)
+    assert "pytest -q" not in claude.endpoint.requests[-1].prompt.system
+    claude.warmstart("run", "--template", "fix-cart", "--", *resume)
     request = claude.endpoint.requests[-1]
     assert "pytest -q" in request.prompt.system
     assert find_pairs(request.body) == []
-    assert [start.form for start in claude.starts()] == ["text"]
-    assert claude.sync()["calls"] == 1
+    assert claude.starts() == []
 
 
 @pytest.mark.parametrize("installed", [False, True])

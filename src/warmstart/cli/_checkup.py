@@ -1,5 +1,8 @@
 """What ``warmstart doctor`` finds, as a table or as JSON.
 
+What a foreign file says of itself (its agent's version, why it cannot be read) is masked, cleaned
+and cut before it is printed, as text and as JSON.
+
 JSON is one object: ``schema_version``, ``stores`` (one per place and format; ``counted`` says
 whether ``units`` are sessions or files that hold many) and ``absent`` (places looked at in vain).
 """
@@ -8,12 +11,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rich.text import Text
 
 from warmstart.app import Workspace
+from warmstart.app.redaction import Masker
 from warmstart.cli._output import Column, follow, note, open_console, print_json, print_table
 from warmstart.cli._text import clean, count, iso_time, local_time, one_line, readable_size
 from warmstart.errors import NotFoundError
@@ -22,6 +27,9 @@ from warmstart.sources.stores import Store
 from warmstart.sources.survey import Expiry, StoreReport
 
 SCHEMA_VERSION = 1
+MAX_FOREIGN_CHARS = 10_000
+MAX_VERSION_CHARS = 40
+MAX_SENTENCE_CHARS = 300
 
 
 def print_formats(*, as_json: bool) -> None:
@@ -41,7 +49,9 @@ def print_checkup(*, paths: Sequence[str], as_json: bool, quiet: bool) -> None:
     for path in paths:
         if not Path(path).exists():
             raise NotFoundError(f"no such file or folder: {path!r}", wanted=path)
-    reports = list(follow(workspace.survey(paths), "stores", quiet=quiet))
+    masker = Masker(workspace)
+    surveyed = follow(workspace.survey(paths), "stores", quiet=quiet)
+    reports = [_make_printable(report, masker) for report in surveyed]
     absent = [] if paths else _absent_places(workspace)
     if as_json:
         print_json(
@@ -57,6 +67,21 @@ def print_checkup(*, paths: Sequence[str], as_json: bool, quiet: bool) -> None:
         for line in _render_report(report, workspace):
             console.print(line, soft_wrap=True)
     _print_next_step(reports, absent, quiet=quiet)
+
+
+def _make_printable(report: StoreReport, masker: Masker) -> StoreReport:
+    def mask(text: str | None, limit: int) -> str | None:
+        if text is None:
+            return None
+        # Masked before it is cut: half a key is not recognised as one.
+        return one_line(masker([text[:MAX_FOREIGN_CHARS]])[0], limit)
+
+    return replace(
+        report,
+        version=mask(report.version, MAX_VERSION_CHARS),
+        problem=mask(report.problem, MAX_SENTENCE_CHARS),
+        skipped=tuple(mask(one, MAX_SENTENCE_CHARS) or "" for one in report.skipped),
+    )
 
 
 def _absent_places(workspace: Workspace) -> list[Store]:
@@ -89,7 +114,7 @@ def _describe_content(report: StoreReport) -> str:
     if report.newest:
         parts.append(f"newest {local_time(report.newest)}")
     if report.version:
-        parts.append(f"version {one_line(report.version, 24)}")
+        parts.append(f"version {report.version}")
     return ", ".join(parts)
 
 
@@ -107,7 +132,7 @@ def _render_expiry(report: StoreReport, expiry: Expiry, workspace: Workspace) ->
         f"the first on {local_time(expiry.first_at)[:10]}.",
         style="yellow",
     )
-    yield Text(f"  keep them: {_keep_command(report, workspace)}")
+    yield Text(f"  keep them: {clean(_keep_command(report, workspace))}")
 
 
 def _keep_command(report: StoreReport, workspace: Workspace) -> str:

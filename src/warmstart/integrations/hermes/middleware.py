@@ -17,6 +17,8 @@ from warmstart.integrations.hermes.sessions import Conversation, Sessions
 if TYPE_CHECKING:
     from warmstart.app import Workspace
     from warmstart.integrations.hermes.settings import HermesConfig
+    from warmstart.model.warmup import WarmUp
+    from warmstart.store.starts import RecordedStart
     from warmstart.warm.inject import Style
 
 AGENT = "hermes"
@@ -99,20 +101,40 @@ class Middleware:
         turn = self._sessions.find_turn(meeting.session_id)
         is_old = not turn.is_first if turn else has_history(messages)
         message = (turn.message if turn else "") or find_message(messages)
-        if is_old or not message or is_warm(messages):
+        if is_old:
+            return _find_launched(workspace, meeting.session_id) or Conversation()
+        if not message or is_warm(messages):
             return Conversation()
         return _start(workspace, config, meeting, message)
 
 
 def _find_again(workspace: Workspace, session_id: str) -> Conversation | None:
-    """A session that was decided before this process, or by ``warmstart run``."""
+    """A session that was decided before this process; None if it was not."""
     from warmstart.app.starting import find_start  # noqa: PLC0415 - same
-    from warmstart.integrations.hermes.kept import find_warmup  # noqa: PLC0415 - once per session
+    from warmstart.integrations.kept import find_warmup  # noqa: PLC0415 - once per session
 
-    warmup = find_warmup(workspace, session_id)
+    warmup = find_warmup(workspace, AGENT, session_id)
     start = find_start(workspace, AGENT, session_id)
-    if warmup is None and start is None:
-        return None
+    return _go_on(warmup, start) if warmup or start else None
+
+
+def _find_launched(workspace: Workspace, session_id: str) -> Conversation | None:
+    """A session that ``warmstart run`` started, before Hermes had given it its id."""
+    from warmstart.app.syncing import find_first_start  # noqa: PLC0415 - same
+    from warmstart.integrations.kept import (  # noqa: PLC0415 - once per session
+        find_warmup,
+        keep_warmup,
+        name_start,
+    )
+
+    start = find_first_start(workspace, AGENT, session_id)
+    warmup = find_warmup(workspace, AGENT, name_start(start.id)) if start else None
+    if warmup is not None:
+        quietly(keep_warmup)(workspace, AGENT, session_id, warmup)
+    return _go_on(warmup, start) if start else None
+
+
+def _go_on(warmup: WarmUp | None, start: RecordedStart | None) -> Conversation:
     is_open = start is not None and start.settled_at is None
     return Conversation(warmup, start.id if start and is_open else None, is_whole=False)
 
@@ -121,9 +143,9 @@ def _start(
     workspace: Workspace, config: HermesConfig, meeting: Meeting, message: str
 ) -> Conversation:
     from warmstart.app.warming import Bookcase, Occasion, prepare  # noqa: PLC0415 - same
-    from warmstart.integrations.hermes.kept import keep_warmup  # noqa: PLC0415 - once per session
     from warmstart.integrations.hermes.opening import open_soon  # noqa: PLC0415 - same
     from warmstart.integrations.hermes.placing import list_tools  # noqa: PLC0415 - same
+    from warmstart.integrations.kept import keep_warmup  # noqa: PLC0415 - same
 
     occasion = Occasion(
         message=message,
@@ -140,7 +162,7 @@ def _start(
         prepared = prepare(workspace, occasion, bookcase=Bookcase(library))
     if not prepared.is_warm:
         return Conversation(start=prepared.start)
-    quietly(keep_warmup)(workspace, meeting.session_id, prepared.warmup)
+    quietly(keep_warmup)(workspace, AGENT, meeting.session_id, prepared.warmup)
     return Conversation(prepared.warmup, prepared.start)
 
 

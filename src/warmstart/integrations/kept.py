@@ -1,8 +1,10 @@
 """The warm-up a session got, kept so that it gets the same bytes when it is resumed.
 
-Templates change, tools come and go, files of a project vanish: building it again later could give
-other words, and a prompt cache would be lost. One small file per session in warmstart's own home,
-named after a hash of the session's id; what nobody asked for in 90 days is removed.
+Needed where the warm-up is not part of the agent's own transcript: Hermes' prefilled messages, text
+appended to a system prompt. Templates change, tools come and go, files of a project vanish:
+building it again later could give other words, and a prompt cache would be lost. One small file per
+session in a folder of warmstart's home named after the agent; what was not used for 90 days is
+removed.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import hashlib
 import os
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,33 +23,52 @@ from warmstart.app import Workspace
 from warmstart.export.jsonl import encode_json
 from warmstart.model import Kind, Message, Request, Result, Role
 from warmstart.model.warmup import WarmUp
+from warmstart.warm.turns import READY
 
-FOLDER = "hermes"
 SCHEMA_VERSION = 1
 MAX_AGE_SECONDS = 90 * 86_400
 
 
-def keep_warmup(workspace: Workspace, session_id: str, warmup: WarmUp) -> None:
-    """Write it down, private to its user."""
-    path = _find_path(workspace, session_id)
+def keep_warmup(workspace: Workspace, agent: str, session_id: str, warmup: WarmUp) -> None:
+    """Write a session's warm-up to a file that only its user can read."""
+    path = _find_path(workspace, agent, session_id)
     _remove_old(path.parent)
     workspace.write_file(path, [encode_json(_encode(warmup))], overwrite=True)
 
 
-def find_warmup(workspace: Workspace, session_id: str) -> WarmUp | None:
-    """What a session got; None if it got nothing or the file is none of ours any more."""
-    path = _find_path(workspace, session_id)
+def find_warmup(workspace: Workspace, agent: str, session_id: str) -> WarmUp | None:
+    """What a session got; None if it got nothing or its file cannot be read."""
+    path = _find_path(workspace, agent, session_id)
     try:
         document = orjson.loads(path.read_bytes())
         os.utime(path)
         return _decode(document)
-    except (FileNotFoundError, orjson.JSONDecodeError, KeyError, TypeError, ValueError):
+    except (OSError, orjson.JSONDecodeError, KeyError, TypeError, ValueError):
         return None
 
 
-def _find_path(workspace: Workspace, session_id: str) -> Path:
+def name_start(start: int) -> str:
+    """The key of a session whose own id is not known yet: the row of its start."""
+    return f"start:{start}"
+
+
+def merge_system(warmup: WarmUp) -> WarmUp:
+    """The same warm-up with its system text before the first message, as Hermes' prefill has it."""
+    if not warmup.system.strip():
+        return warmup
+    first = warmup.messages[0] if warmup.messages else _make_message(Role.USER, "")
+    rest = warmup.messages[1:] or (_make_message(Role.ASSISTANT, READY),)
+    text = f"{warmup.system}\n\n{first.text}" if warmup.messages else warmup.system
+    return replace(warmup, system="", messages=(replace(first, text=text), *rest))
+
+
+def _make_message(role: Role, text: str) -> Message:
+    return Message(role=role, kind=Kind.WARMUP, text=text)
+
+
+def _find_path(workspace: Workspace, agent: str, session_id: str) -> Path:
     digest = hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()
-    return workspace.home / FOLDER / f"{digest[:32]}.json"
+    return workspace.home / agent / f"{digest[:32]}.json"
 
 
 def _remove_old(folder: Path) -> None:
@@ -107,4 +129,4 @@ def _decode_message(row: Mapping[str, Any]) -> Message:
     )
 
 
-__all__ = ["find_warmup", "keep_warmup"]
+__all__ = ["find_warmup", "keep_warmup", "merge_system", "name_start"]
