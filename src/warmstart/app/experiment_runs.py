@@ -34,7 +34,6 @@ from warmstart.experiment.plan import Plan, Runner, RunnerKind
 from warmstart.experiment.schedule import Slot, build_schedule
 from warmstart.experiment.stopping import find_stop
 from warmstart.experiment.trial import Trial
-from warmstart.home import STORE_FILE
 from warmstart.runners.command import CommandWorker
 from warmstart.runners.endpoint import Endpoint
 from warmstart.runners.pool import Done, Pool, Work
@@ -99,7 +98,7 @@ def run_experiment(workspace: Workspace, name: str, options: RunOptions | None =
         deviation = note_deviation(workspace, experiment)
         with (
             TrialFile(experiment.folder) as file,
-            _open_store(workspace) as db,
+            workspace.open_store(durability="full") as db,  # a trial must survive a power cut
         ):
             recovered = _recover(db, file, experiment)
             run = _Run(workspace, experiment, file, db, options)
@@ -236,12 +235,6 @@ def find_key_of(runner: Runner) -> str:
             f"the environment variable {name} is not set", hint=f"export {name}=…, then run again"
         )
     return key
-
-
-def _open_store(workspace: Workspace) -> SessionDB:
-    """The store that templates and starts are kept in, too; a trial must survive a power cut."""
-    named = os.environ.get("WARMSTART_STORE")
-    return SessionDB(named or workspace.ensure_home() / STORE_FILE, durability="full")
 
 
 def _is_observed(plan: Plan) -> bool:
