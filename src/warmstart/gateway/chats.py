@@ -24,9 +24,7 @@ from warmstart.gateway.entry import YEARS, SessionEntry, read_state
 from warmstart.gateway.errors import RecordError
 from warmstart.gateway.mirror import read_mirror, write_mirror
 from warmstart.gateway.names import check_session_id, check_session_key
-from warmstart.store import SessionDB, StoreError
-from warmstart.store.chats import Chat, decode_state
-from warmstart.store.values import encode_json
+from warmstart.store import Chat, SessionDB, StoreError, decode_state, encode_json
 
 _UNSET = (None, False, 0)
 logger = logging.getLogger(__name__)

@@ -19,7 +19,7 @@ from warmstart.gateway.errors import GatewayError, RecordError, show_value
 from warmstart.gateway.names import check_session_id, check_session_key
 from warmstart.gateway.platforms import Platform, find_platform
 from warmstart.gateway.source import SessionSource
-from warmstart.store.chats import Chat
+from warmstart.store import Chat
 
 _COUNTERS = (
     "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "total_tokens",

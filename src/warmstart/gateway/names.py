@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 
 from warmstart.gateway.errors import ConfigError, UnsafeNameError, show_value
-from warmstart.store.chats import MAX_KEY_LENGTH
-from warmstart.store.values import MAX_ID_LENGTH, is_storable
+from warmstart.store import MAX_ID_LENGTH, MAX_KEY_LENGTH, is_storable
 
 MAX_ID_BYTES = 200
 """Leaves room for a suffix within the 255 bytes a file name may have."""

@@ -18,8 +18,7 @@ from typing import Any
 from warmstart.gateway.entry import SessionEntry
 from warmstart.gateway.jsonl import TranscriptFolder
 from warmstart.gateway.names import check_session_id
-from warmstart.store import SessionDB, StoreError
-from warmstart.store.sessions import SessionFields
+from warmstart.store import SessionDB, SessionFields, StoreError
 
 MAX_KNOWN_ROWS = 4096
 """Sessions whose row is known to exist; beyond that, asking again is cheap."""
