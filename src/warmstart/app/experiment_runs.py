@@ -41,7 +41,6 @@ from warmstart.experiment import (
     find_stop,
     question_of,
 )
-from warmstart.home import STORE_FILE
 from warmstart.runners.command import CommandWorker
 from warmstart.runners.endpoint import Endpoint
 from warmstart.runners.pool import Done, Pool, Work
@@ -101,7 +100,7 @@ def run_experiment(workspace: Workspace, name: str, options: RunOptions | None =
         deviation = note_deviation(workspace, experiment)
         with (
             TrialFile(experiment.folder) as file,
-            _open_store(workspace) as db,
+            workspace.open_store(durability="full") as db,  # a trial must survive a power cut
         ):
             recovered = _recover(db, file, experiment)
             run = _Run(workspace, experiment, file, db, options)
@@ -232,12 +231,6 @@ def find_key(runner: Runner) -> str:
             f"the environment variable {name} is not set", hint=f"export {name}=…, then run again"
         )
     return key
-
-
-def _open_store(workspace: Workspace) -> SessionDB:
-    """The store that templates and starts are kept in, too; a trial must survive a power cut."""
-    named = os.environ.get("WARMSTART_STORE")
-    return SessionDB(named or workspace.ensure_home() / STORE_FILE, durability="full")
 
 
 def _is_observed(plan: Plan) -> bool:

@@ -28,7 +28,7 @@ from warmstart.experiment import (
     question_of,
     verdict_of,
 )
-from warmstart.store.templates import TemplateVerdict
+from warmstart.store import TemplateVerdict
 
 __all__ = ["list_template_verdicts", "make_report", "report_experiment"]
 

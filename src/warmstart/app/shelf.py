@@ -19,7 +19,7 @@ import orjson
 from warmstart.library.library import Library
 from warmstart.model.marker import Marker, MarkerKind
 from warmstart.model.warmup import Arm
-from warmstart.store.templates import TemplateRecord
+from warmstart.store import TemplateRecord
 from warmstart.warm.bm25 import Bm25
 from warmstart.warm.select import Entry, join_text
 

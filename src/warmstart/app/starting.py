@@ -11,8 +11,7 @@ from pathlib import Path
 
 from warmstart.app.core import Workspace
 from warmstart.library.catalogue import find_store
-from warmstart.store.starts import RecordedStart
-from warmstart.store.templatedb import TemplateDB, open_template_db
+from warmstart.store import RecordedStart, TemplateDB, open_template_db
 
 
 def find_start(workspace: Workspace, agent: str, native_id: str) -> RecordedStart | None:

@@ -29,7 +29,7 @@ from warmstart.library.model import Stored
 from warmstart.library.opening import TEMPLATES_FOLDER, open_for_reading
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm, WarmUp
-from warmstart.store.starts import Start
+from warmstart.store import Start
 from warmstart.template.names import parse_spec
 from warmstart.warm.build import build_warmup
 from warmstart.warm.limits import DEFAULT_BUDGET, Limits

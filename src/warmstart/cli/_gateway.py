@@ -24,15 +24,16 @@ from warmstart.cli._output import Column, note, open_console, print_json, print_
 from warmstart.cli._text import clean, count, local_time
 from warmstart.errors import NotFoundError, UsageError, WarmstartError
 from warmstart.gateway import (
+    CLAIM_SECONDS,
+    DATABASE_NAME,
     ExpiryWatcher,
     GatewayConfig,
+    Round,
     SessionEntry,
     SessionStore,
     load_gateway_config,
+    to_utc,
 )
-from warmstart.gateway.expiry import CLAIM_SECONDS, Round
-from warmstart.gateway.policy import to_utc
-from warmstart.gateway.session_store import DATABASE_NAME
 from warmstart.store import SessionDB
 
 SCHEMA_VERSION = 1

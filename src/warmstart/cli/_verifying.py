@@ -11,11 +11,16 @@ from warmstart.app import Workspace
 from warmstart.cli._storing import say
 from warmstart.cli._text import count
 from warmstart.errors import InternalError
-from warmstart.store.backups import Backup, find_newest_backup
-from warmstart.store.errors import StoreDamagedError
-from warmstart.store.repair import repair_store
-from warmstart.store.salvage import Damage, examine
-from warmstart.store.verify import ProblemKind, VerifyReport
+from warmstart.store import (
+    Backup,
+    Damage,
+    ProblemKind,
+    StoreDamagedError,
+    VerifyReport,
+    examine,
+    find_newest_backup,
+    repair_store,
+)
 
 
 def run_verify(store: str | None, *, repair: bool, as_json: bool) -> None:

@@ -13,7 +13,7 @@ import click
 
 from warmstart.cli._filters import session_filters
 
-_STORE = click.option("--store", metavar="PATH|URL", envvar="WARMSTART_STORE",
+_STORE = click.option("--store", metavar="PATH|URL",
                       help="The store: a file or a postgresql:// address; else the one in the "
                       "workspace.")  # fmt: skip
 _QUIET = click.option("--quiet", "-q", is_flag=True, help="Say nothing on stderr but errors.")

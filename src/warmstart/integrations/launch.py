@@ -44,7 +44,7 @@ from warmstart.integrations.launch_parts import Ask, Launch, Launcher, Place, wi
 from warmstart.integrations.launch_process import run_command
 from warmstart.library.gate import UnapprovedError
 from warmstart.model.warmup import Arm
-from warmstart.store.starts import RecordedStart, Start
+from warmstart.store import RecordedStart, Start
 from warmstart.warm.select import Choice
 
 KNOWN: dict[str, Callable[[], Launcher]] = {"claude": ClaudeCode, "codex": Codex, "hermes": Hermes}

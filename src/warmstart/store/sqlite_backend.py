@@ -14,14 +14,13 @@ import random
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from urllib.parse import quote
 
 from warmstart.store.backend import Dialect, Options, Row, T, Value
 from warmstart.store.errors import StoreBusyError, StoreDamagedError, StoreError
-from warmstart.store.holders import find_writer
 
 MAX_CACHE_KB = 65_536
 """Room for the index of 100,000 chats; only what is used is taken."""
@@ -35,6 +34,9 @@ HINTS = {
     sqlite3.SQLITE_CANTOPEN: "check that the folder exists and may be written",
 }
 DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+LOCKS = Path("/proc/locks")
+WAL_WRITE_LOCK_BYTE = 120
+"""Where in the ``-shm`` file SQLite's WAL mode puts the lock of the one writer."""
 NOT_TEXT = "decode to UTF-8"
 """What Python's driver says, without a code, of text whose bytes were overwritten."""
 
@@ -239,6 +241,39 @@ class SQLiteBackend:
             path=self.location,
             hint="name a folder that exists and may be written",
         )
+
+
+def find_writer(database: Path) -> str | None:
+    """``process 4711 (name)`` for the process that is writing the database now, or None.
+
+    Only used to word an error: where ``/proc/locks`` is missing, the answer is None.
+    """
+    try:
+        inode = database.with_name(database.name + "-shm").stat().st_ino
+        lines = LOCKS.read_text().splitlines()
+    except OSError:
+        return None
+    return next((_name_process(pid) for pid in _list_writers(lines, inode)), None)
+
+
+def _list_writers(lines: list[str], inode: int) -> Iterator[int]:
+    for line in lines:
+        words = line.split()
+        if len(words) < 8 or "WRITE" not in words or not words[-3].endswith(f":{inode}"):
+            continue
+        start, end = words[-2], words[-1]
+        last = WAL_WRITE_LOCK_BYTE if end == "EOF" else int(end)
+        if int(start) <= WAL_WRITE_LOCK_BYTE <= last:
+            yield int(words[-4])
+
+
+def _name_process(pid: int) -> str:
+    if pid == os.getpid():
+        return f"process {pid} (this one, through another connection)"
+    try:
+        return f"process {pid} ({Path(f'/proc/{pid}/comm').read_text().strip()})"
+    except OSError:
+        return f"process {pid}"
 
 
 def name_part(path: Path) -> Path:
