@@ -47,7 +47,7 @@ class ChatTable:
         return self._db.count_chats(self._scope)
 
     def look(self, session_key: str) -> tuple[SessionEntry | None, Chat | None]:
-        """The entry of a key and its row, which may be one that no entry can be made of."""
+        """The entry of a key and its row; a row that cannot be read has no entry."""
         self._ensure_loaded()
         row = self._db.find_chat(self._scope, session_key)
         return self._read(row), row
@@ -102,7 +102,7 @@ class ChatTable:
         change: Callable[[SessionEntry], None],
         session_id: str | None = None,
     ) -> SessionEntry | None:
-        """Change the entry of a key as it is now, if it leads to ``session_id`` (None: anywhere).
+        """Change the current entry of a key, if it leads to ``session_id`` (None: anywhere).
 
         None if there is no such entry. ``change`` is called again if another was faster.
         """
@@ -115,7 +115,7 @@ class ChatTable:
         return None
 
     def save(self, entry: SessionEntry) -> bool:
-        """Write what its holder changed in an entry, and keep what others changed meanwhile.
+        """Write what the holder of an entry changed, and keep what others changed meanwhile.
 
         False, and nothing is written, if its key leads to another session by now.
         """
@@ -130,7 +130,7 @@ class ChatTable:
         return True
 
     def delete(self, entry: SessionEntry) -> bool:
-        """Forget a key, unless its row was changed since the entry was read."""
+        """Delete a key, unless its row was changed since the entry was read."""
         if entry.stored is None or not self._db.delete_chat(self._scope, entry.stored):
             return False
         self._mirror()
@@ -142,13 +142,13 @@ class ChatTable:
             return write_sessions_file(self._folder, self.list())
 
     def _mirror(self) -> None:
-        """Keep ``sessions.json`` in step, if it is wanted; no message fails for want of it."""
+        """Write ``sessions.json`` if the settings want it; a failure is only logged."""
         if not self._mirrors:
             return
         try:
             self.write_json()
         except StoreError as error:
-            logger.warning("sessions.json is behind: %s", error)
+            logger.warning("sessions.json could not be written: %s", error)
 
     def _ensure_loaded(self) -> None:
         if not self._loaded:

@@ -128,7 +128,7 @@ def build_session_context_prompt(context: SessionContext, *, redact_pii: bool = 
 
 
 class _Names:
-    """How names and ids are written: quoted, or hashed where they are to be hidden."""
+    """How names and ids are written: quoted, or hashed if they must be hidden."""
 
     def __init__(self, *, hidden: bool) -> None:
         self.hidden = hidden
@@ -203,5 +203,5 @@ def _list_platforms(context: SessionContext) -> str:
 
 
 def _is_visible(character: str) -> bool:
-    """Neither a control, nor a mark that turns the reading direction, nor half a character."""
+    """Whether it is no control, no mark of the reading direction and no half character."""
     return unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Zl", "Zp")

@@ -73,7 +73,7 @@ class SessionEntry:
     """The row that this entry was read from or written to; None if it has none yet."""
 
     def start_over(self, session_id: str, now: datetime) -> SessionEntry:
-        """The same chat with another session, to be written over this entry."""
+        """A new entry of the same chat with another session, over this entry's row."""
         return SessionEntry(
             session_key=self.session_key,
             session_id=session_id,
@@ -87,7 +87,7 @@ class SessionEntry:
         )
 
     def note_activity(self, now: datetime) -> None:
-        """Count a message: what is said from now on has not been flushed."""
+        """Note a message: what follows has not been flushed."""
         self.updated_at = now
         self.expiry_finalized = False
         self.flush_attempts = 0

@@ -54,7 +54,7 @@ def build_session_key(
 
 
 def build_key_for(config: GatewayConfig, source: SessionSource) -> str:
-    """The key as the settings want it."""
+    """The key of a source under these settings."""
     return build_session_key(
         source,
         group_sessions_per_user=config.group_sessions_per_user,
@@ -73,7 +73,7 @@ def is_shared_session(config: GatewayConfig, source: SessionSource) -> bool:
 
 
 def canonical_id(platform: Platform, identifier: str) -> str:
-    """One spelling for one person or chat.
+    """The one spelling of a person's or a chat's id.
 
     WhatsApp writes the same number as "+49…", "49…@s.whatsapp.net" and "49…:7@s.whatsapp.net"
     (a device); groups keep their domain, for it is what tells them from a person.
@@ -138,7 +138,7 @@ def check_session_key(session_key: object) -> str:
 
 
 def check_scope(scope: str) -> str:
-    """The scope itself, if both databases can keep and index it.
+    """The scope itself, if both databases can store and index it.
 
     Raises:
         ConfigError: it is empty, too long, or not text that can be stored.

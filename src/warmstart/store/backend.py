@@ -50,7 +50,7 @@ class Backend(Protocol):
         ...
 
     def execute(self, sql: str, parameters: Sequence[Value] = ()) -> int:
-        """Run a statement; how many rows it changed."""
+        """Run a statement; the number of rows it changed."""
         ...
 
     def insert(self, sql: str, parameters: Sequence[Value] = ()) -> int | None:

@@ -127,8 +127,8 @@ def end_left_session(db: OpenStore, session_id: str, end_reason: str) -> None:
     values = (time.time(), encode_text(end_reason), session_id)
 
     def work() -> None:
-        # A server decides a statement by what it saw at its start: first wait for whoever is
-        # leading a chat to this very session, then look.
+        # A server decides a statement by what it saw at its start: wait for a writer that leads a
+        # chat to this session, then look.
         db.backend.execute(LOCK, (session_id,))
         db.backend.execute(END, values)
 

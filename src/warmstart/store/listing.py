@@ -69,9 +69,16 @@ def list_sessions(
     return [_with_preview(row) for row in rows]
 
 
-def list_sessions_rich(db: OpenStore, source: str | None = None, **filters: Any) -> list[Row]:
+def list_sessions_rich(
+    db: OpenStore,
+    source: str | None = None,
+    limit: int = 20,
+    offset: int = 0,
+    **filters: Unpack[ListFilters],
+) -> list[Row]:
     """Sessions as ``list_sessions`` gives them, by default without children of other sessions."""
-    return list_sessions(db, source, **{"include_children": False, **filters})
+    filters.setdefault("include_children", False)
+    return list_sessions(db, source, limit, offset, **filters)
 
 
 def search_sessions(

@@ -76,7 +76,7 @@ class TableState:
     name: str
     rows: int
     is_whole: bool
-    """False where rows are missing that a damaged page held; their number is unknown."""
+    """False if rows of a damaged page are missing; their number is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -274,7 +274,7 @@ class Query:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to look for."""
+        """Whether it holds no word to look for."""
         return not self.groups
 
     @property
@@ -315,7 +315,7 @@ class Query:
 
 
 def parse_query(text: str) -> Query:
-    """The query that a text of a person or a model stands for."""
+    """The query of a text that a person or a model typed."""
     found = TERM.finditer(text[:MAX_QUERY_LENGTH])
     pieces = [piece for one in found if (piece := _piece(one)) is not None]
     groups: list[list[Term]] = [[]]

@@ -63,7 +63,7 @@ class SQLiteBackend:
                 raise self._translate(error) from error
 
     def execute(self, sql: str, parameters: Sequence[Value] = ()) -> int:
-        """Run a statement; how many rows it changed."""
+        """Run a statement; the number of rows it changed."""
         with self._lock:
             return self._run(sql, parameters).rowcount
 
@@ -144,7 +144,7 @@ class SQLiteBackend:
         except sqlite3.OperationalError as error:
             if _code(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
                 raise
-            # WAL mode needs a -shm beside the file; where none may be made, nobody writes either.
+            # WAL mode needs a -shm beside the file; where none can be made, no one writes either.
             return self._connect(address + "&immutable=1")
 
     def _connect(self, address: str) -> sqlite3.Connection:
@@ -277,14 +277,14 @@ def _name_process(pid: int) -> str:
 
 
 def name_part(path: Path) -> Path:
-    """A name beside the path that nobody else uses, for what is to take its place."""
+    """A unique name beside the path, for a file that will take its place."""
     return path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}.part")
 
 
 def create_private(path: Path) -> None:
-    """Make the file if it is not there, readable and writable by its user alone.
+    """Create the file if there is none, readable and writable by its user alone.
 
-    One that is there is not opened: closing any descriptor of a database drops every lock this
+    An existing one is not opened: closing any descriptor of a database drops every lock this
     process holds on it.
     """
     with suppress(FileExistsError):

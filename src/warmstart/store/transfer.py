@@ -2,7 +2,7 @@
 
 An export holds everything a session row and its messages know. Importing is idempotent: a session
 that is there is left alone, one that lacks messages gets them, one that says something else is
-reported and not touched. Whether messages are the same is decided by what was said; a time that
+reported and not touched. Messages are the same if their role, text and calls are; a time that
 is known better by now is corrected. Each session is one transaction.
 """
 
@@ -41,8 +41,8 @@ TEXT_COPIED = (*NOTED_FIELDS, "end_reason")
 REAL_COPIED = (*COST_FIELDS, "ended_at", "last_message_at")
 COPIED_FIELDS = (*TEXT_COPIED, *REAL_COPIED, *COUNTED_FIELDS, "archived")
 MAX_NUMBER = 1e15
-SAID = ("role", "content", "tool_calls", "tool_call_id")
-"""What makes a message the same one; all else is about it."""
+IDENTITY = ("role", "content", "tool_calls", "tool_call_id")
+"""The columns that make two messages the same."""
 LATER_KNOWN = ("effect_disposition", "reasoning", "observed")
 """What an import may fill in where a stored message lacks it; nothing that is searched."""
 ImportResult = Literal["imported", "updated", "skipped", "conflicts"]
@@ -194,9 +194,9 @@ def _correct_times(
     stored: list[Row],
     known: list[tuple[dict[str, Any], EncodedMessage]],
 ) -> int | None:
-    """Give stored messages the times and marks of an import that says the same; how many.
+    """Give stored messages the times and marks of the same ones in an import; their number.
 
-    None where it says something else.
+    None if the messages are not the same.
     """
     hashes = [row["content_hash"] for row in stored]
     if [message.content_hash for _, message in known] == hashes:
@@ -207,7 +207,7 @@ def _correct_times(
         (session_id,),
     )
     given = [dict(zip(INSERT_COLUMNS, message.values, strict=True)) for _, message in known]
-    if [_said(row) for row in rows] != [_said(row) for row in given]:
+    if [_identity(row) for row in rows] != [_identity(row) for row in given]:
         return None
     return sum(_correct(backend, *pair) for pair in zip(rows, given, strict=True))
 
@@ -219,9 +219,9 @@ def _fill_gaps(
 
     So a session of which a damaged file lost a part gets it back from a backup or its source.
     """
-    sql = f"SELECT {', '.join(SAID)} FROM messages WHERE session_id = ? ORDER BY id"
-    given = (_said(dict(zip(INSERT_COLUMNS, one.values, strict=True))) for _, one in messages)
-    if not all(_said(row) in given for row in backend.query(sql, (session_id,))):
+    sql = f"SELECT {', '.join(IDENTITY)} FROM messages WHERE session_id = ? ORDER BY id"
+    given = (_identity(dict(zip(INSERT_COLUMNS, one.values, strict=True))) for _, one in messages)
+    if not all(_identity(row) in given for row in backend.query(sql, (session_id,))):
         return False
     unindex(backend, "session_id = ?", session_id)
     backend.execute("DELETE FROM messages WHERE session_id = ?", (session_id,))
@@ -241,14 +241,14 @@ def _correct(backend: Backend, row: Row, given: Row) -> int:
     return backend.execute(f"UPDATE messages SET {sets} WHERE id = ?", values)
 
 
-def _said(row: Row) -> list[Value]:
-    return [row[name] for name in SAID]
+def _identity(row: Row) -> list[Value]:
+    return [row[name] for name in IDENTITY]
 
 
 def _archive_known(
     backend: Backend, stored: list[Row], known: list[tuple[dict[str, Any], EncodedMessage]]
 ) -> int:
-    """Archive what was compacted away since it was stored; how many messages."""
+    """Archive messages that were compacted away since they were stored; their number."""
     gone = [
         (row["id"], message)
         for row, (message, _) in zip(stored, known, strict=True)
@@ -275,7 +275,7 @@ def _date_last_message(
     session: Mapping[str, Any],
     messages: list[tuple[dict[str, Any], EncodedMessage]],
 ) -> None:
-    """When the session was last written to, which is not when it was imported."""
+    """Set when the session was last written to, which is not when it was imported."""
     latest = _parse_time(session.get("last_message_at"))
     if latest is None:
         latest = max((message["timestamp"] for message, _ in messages), default=None)
@@ -305,7 +305,7 @@ def _insert_copy(backend: Backend, session_id: str, session: Mapping[str, Any]) 
 
 
 def _free_title(backend: Backend, title: Any) -> str | None:
-    """The title, cut to what a title may be; None where another session has it."""
+    """The title, cut to its maximal length; None if another session has it."""
     clean = sanitize_title(title[:MAX_TITLE_LENGTH]) if isinstance(title, str) else None
     sql = "SELECT id FROM sessions WHERE title = ?"
     return None if clean and find_one(backend, sql, clean) else clean
