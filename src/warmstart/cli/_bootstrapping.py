@@ -15,8 +15,8 @@ from warmstart.app.bootstrap import Bootstrap, Bootstrapped, bootstrap_template
 from warmstart.app.experiment_runs import RunOptions
 from warmstart.cli._experiment import read_runner, show_progress
 from warmstart.cli._output import list_skips, note, open_console, print_json, report_skips
-from warmstart.cli._text import clean, count
 from warmstart.errors import UsageError
+from warmstart.present.text import clean, count
 from warmstart.sources import ReadLog
 from warmstart.template.page import write_page
 

@@ -36,7 +36,6 @@ from warmstart.app.experiments import (
 )
 from warmstart.app.redaction import open_redactor
 from warmstart.cli._output import Column, note, open_console, print_json, print_table, write_bytes
-from warmstart.cli._text import clean, count
 from warmstart.errors import UsageError
 from warmstart.experiment.arms import parse_arms
 from warmstart.experiment.plan import (
@@ -53,6 +52,7 @@ from warmstart.experiment.plan import (
 from warmstart.experiment.trial import TrialStatus
 from warmstart.export.jsonl import encode_line
 from warmstart.export.table import format_csv
+from warmstart.present.text import clean, count
 from warmstart.runners.sessions import format_trial
 
 if TYPE_CHECKING:

@@ -21,7 +21,6 @@ from rich.text import Text
 
 from warmstart.children import ChildSetup, allow_cpu, run_child
 from warmstart.cli._output import Column, note, open_console, print_json, print_table
-from warmstart.cli._text import clean, count, local_time
 from warmstart.errors import NotFoundError, UsageError, WarmstartError
 from warmstart.gateway import (
     ExpiryWatcher,
@@ -33,6 +32,7 @@ from warmstart.gateway import (
 from warmstart.gateway.expiry import CLAIM_SECONDS, Round
 from warmstart.gateway.policy import to_utc
 from warmstart.gateway.session_store import DATABASE_NAME
+from warmstart.present.text import clean, count, local_time
 from warmstart.store import SessionDB
 
 SCHEMA_VERSION = 1

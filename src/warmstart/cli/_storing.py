@@ -9,11 +9,11 @@ from rich.text import Text
 
 from warmstart.app import Workspace
 from warmstart.cli._output import follow, note, open_console, print_json, report_skips
-from warmstart.cli._text import clean, count
 from warmstart.export import export_store
 from warmstart.export.store import LIVE_STORE
 from warmstart.model import Session
 from warmstart.model.selection import Selection
+from warmstart.present.text import clean, count
 from warmstart.sources import ReadLog
 from warmstart.store import SessionDB
 

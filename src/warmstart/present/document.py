@@ -68,6 +68,8 @@ class Text:
     indent: int = 0
     hang: int = 0
     """How much further the second and later lines are indented."""
+    whole: bool = False
+    """Never broken into lines, so that a path or a command can be copied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,8 @@ class Column(NamedTuple):
     style: str = ""
     priority: int = 0
     """On a narrow terminal the column with the highest goes first; 0 always stays."""
+    whole: bool = False
+    """Cut last of all, such as an id that has to be typed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

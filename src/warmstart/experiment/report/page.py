@@ -28,19 +28,7 @@ from warmstart.experiment.report.lines import (
     list_notes,
     list_references,
 )
-from warmstart.experiment.report.subject import Subject
-from warmstart.experiment.report.tables import (
-    Table,
-    list_arms,
-    list_checks,
-    list_effects,
-    list_looks,
-    list_shorter,
-    list_tasks,
-    list_warmups,
-)
-from warmstart.experiment.verdict import ArmVerdict, Conclusion
-from warmstart.report.page import (
+from warmstart.experiment.report.parts import (
     Html,
     build_page,
     callout,
@@ -55,6 +43,18 @@ from warmstart.report.page import (
     section,
     table,
 )
+from warmstart.experiment.report.subject import Subject
+from warmstart.experiment.report.tables import (
+    Table,
+    list_arms,
+    list_checks,
+    list_effects,
+    list_looks,
+    list_shorter,
+    list_tasks,
+    list_warmups,
+)
+from warmstart.experiment.verdict import ArmVerdict, Conclusion
 
 __all__ = ["write_page"]
 

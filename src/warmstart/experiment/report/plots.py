@@ -16,22 +16,21 @@ from warmstart.experiment.report.figures import (
     points,
     times,
 )
+from warmstart.experiment.report.parts import Html
 from warmstart.experiment.report.subject import Subject
 from warmstart.experiment.report.tables import order_tasks
 from warmstart.experiment.verdict import Conclusion, MetricVerdict
-from warmstart.report.charts import (
-    EffectMark,
+from warmstart.present.plots import (
+    Mark,
     Pair,
     PathPoint,
     draw_amounts,
-    draw_effects,
     draw_evidence,
+    draw_forest,
+    draw_lines,
     draw_pairs,
     draw_path,
 )
-from warmstart.report.curves import draw_curves
-from warmstart.report.page import Html
-from warmstart.report.svg import Mark
 
 __all__ = [
     "plot_costs", "plot_effects", "plot_evidence", "plot_learning", "plot_primary",
@@ -53,7 +52,8 @@ def plot_primary(subject: Subject) -> Html | None:
     marks = [_mark(effect, judged, subject, effect.treatment) for effect, judged in found]
     ends = ("better", "worse") if subject.lower_is_better else ("worse", "better")
     label = f"Effect on {NOUNS[found[0][0].metric]}"
-    return draw_effects(marks, label, _show_ratio if ratio else points, ends=ends, ratio=ratio)
+    show = _show_ratio if ratio else points
+    return Html(draw_forest(marks, label, zero=True, ratio=ratio, show=show, ends=ends))
 
 
 def plot_effects(subject: Subject, *, ratio: bool) -> Html | None:
@@ -72,7 +72,8 @@ def plot_effects(subject: Subject, *, ratio: bool) -> Html | None:
         return None
     label = "Effects on costs, as ratios" if ratio else "Effects on rates, in points"
     ends = ("less than the control", "more than the control")
-    return draw_effects(marks, label, _show_ratio if ratio else points, ends=ends, ratio=ratio)
+    show = _show_ratio if ratio else points
+    return Html(draw_forest(marks, label, zero=True, ratio=ratio, show=show, ends=ends))
 
 
 def _list_judged(subject: Subject) -> list[tuple[Effect, MetricVerdict]]:
@@ -86,12 +87,12 @@ def _list_judged(subject: Subject) -> list[tuple[Effect, MetricVerdict]]:
     ]
 
 
-def _mark(effect: Effect, judged: MetricVerdict, subject: Subject, label: str) -> EffectMark:
+def _mark(effect: Effect, judged: MetricVerdict, subject: Subject, label: str) -> Mark:
     margin = subject.plan.design.margin if judged.primary else MARGINS[effect.metric]
     value, low, high = effect.estimate, *effect.interval
     if effect.is_ratio:
         value, low, high, margin = *map(_log, (value, low, high)), math.log1p(margin)
-    return EffectMark(
+    return Mark(
         label=label,
         value=value,
         low=low,
@@ -119,12 +120,14 @@ def plot_tasks(subject: Subject, comparison: Comparison) -> Html | None:
     if not pairs:
         return None
     label = f"{NOUNS[effect.metric]} of every task, {effect.control} and {effect.treatment}"
-    return draw_pairs(
-        pairs,
-        label,
-        _show_amount if effect.is_ratio else percent,
-        lower_is_better=subject.lower_is_better,
-        ticks="log" if effect.is_ratio else "rate",
+    return Html(
+        draw_pairs(
+            pairs,
+            label,
+            _show_amount if effect.is_ratio else percent,
+            lower_is_better=subject.lower_is_better,
+            ticks="log" if effect.is_ratio else "rate",
+        )
     )
 
 
@@ -155,13 +158,15 @@ def plot_sequence(comparison: Comparison, margin: float) -> Html | None:
         return None
     planned = comparison.monitoring.planned if comparison.monitoring else path[-1].n
     show = _show_ratio if effect.is_ratio else points
-    return draw_path(
-        path,
-        "Difference after every task",
-        show,
-        margin=margin,
-        planned=planned,
-        ratio=effect.is_ratio,
+    return Html(
+        draw_path(
+            path,
+            "Difference after every task",
+            show,
+            margin=margin,
+            planned=planned,
+            ratio=effect.is_ratio,
+        )
     )
 
 
@@ -175,17 +180,18 @@ def plot_evidence(comparison: Comparison) -> Html | None:
     if watched is None or not watched.e_values:
         return None
     limit = watched.e_limit if math.isfinite(watched.e_limit) else USUAL_CLAIM
-    return draw_evidence(
-        watched.e_values, limit, "E-value after every task", planned=watched.planned
+    return Html(
+        draw_evidence(watched.e_values, limit, "E-value after every task", planned=watched.planned)
     )
 
 
 def plot_learning(analysis: Analysis) -> Html | None:
     """Error rate over the position of a call, one line per arm."""
-    series = [(arm.arm, _curve(arm)) for arm in analysis.arms]
-    if not any(marks for _, marks in series):
+    series = {arm.arm: _curve(arm) for arm in analysis.arms}
+    if not any(series.values()):
         return None
-    return draw_curves(series, "Error rate by position of the call, per arm")
+    label = "Error rate by position of the call, per arm"
+    return Html(draw_lines(series, label, axis="position of the call"))
 
 
 def _curve(arm: ArmSummary) -> list[Mark]:
@@ -217,4 +223,4 @@ def plot_costs(analysis: Analysis, *, in_money: bool) -> Html | None:
     if all(value is None for _, value, _ in rows):
         return None
     what = "Cost" if in_money else "Tokens"
-    return draw_amounts(rows, f"{what} per solved task")
+    return Html(draw_amounts(rows, f"{what} per solved task"))

@@ -10,7 +10,7 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
-from warmstart.report.style import STYLE
+from warmstart.present.style import STYLE
 
 __all__ = [
     "Html",
