@@ -340,9 +340,8 @@ def _lay_table(table: Table, room: int | None) -> Iterator[Line]:
     header = [Span(column.name.upper(), "strong") for column in columns]
     grid = [header, *(list(map(_clean_cell, row)) for row in table.rows)]
     natural = [max(measure(cell.text) for cell in column) for column in zip(*grid, strict=True)]
-    widths, kept = list(natural), list(range(len(columns)))
-    if room is not None:
-        kept = _fit_table(columns, widths, room)
+    widths = list(natural)
+    kept = _fit_table(columns, widths, room)
     for row in grid:
         yield _lay_row([(row[i], columns[i], widths[i]) for i in kept])
     if any(columns[i].whole and natural[i] > widths[i] for i in kept):
@@ -357,8 +356,10 @@ def _lay_row(cells: Sequence[tuple[Span, Column, int]]) -> Line:
     return line
 
 
-def _fit_table(columns: Sequence[Column], widths: list[int], room: int) -> list[int]:
+def _fit_table(columns: Sequence[Column], widths: list[int], room: int | None) -> list[int]:
     """Make columns narrower until the table fits; returns those that stay."""
+    if room is None:
+        return list(range(len(columns)))
     for index, column in enumerate(columns):
         widths[index] = min(widths[index], column.max_width or widths[index])
     kept = _choose_columns(columns, widths, room)
