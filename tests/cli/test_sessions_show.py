@@ -33,7 +33,7 @@ from warmstart.model import (
 from warmstart.model import (
     Result as CallResult,
 )
-from warmstart.present import Document, Text
+from warmstart.present import Document, Facts
 from warmstart.present.session import (
     SessionView,
     describe_evidence,
@@ -167,11 +167,35 @@ def test_hostile_text_is_shown_harmlessly(show: Show) -> None:
         assert "[bold red]x[/]" in text
 
 
+def test_a_failure_shows_the_lines_that_complain(show: Show) -> None:
+    noise = [f"[STARTED] step {n}" for n in range(20)]
+    text = "\n".join([*noise, "error: could not sign", "aborted", *noise])
+    messages = make_messages()
+    messages[3] = replace(
+        messages[3], results=(CallResult(text=text, call_id="c1", is_error=True),)
+    )
+    shown = show(make_session(messages=messages), "--errors")
+    assert "error: could not sign" in shown
+    assert "characters in all" not in shown.partition("error: could not sign")[0]
+
+
+def test_a_transcript_can_be_sent_as_a_page(run: Run, home: Path) -> None:
+    session = make_session(project=f"{home}/shop", title="Fix the checkout")
+    path = write_export(home / "e.jsonl", session)
+    page = home / "page.html"
+    result = run("sessions", "show", session.native_id, path, "--html", page)
+    assert (result.exit_code, result.stdout) == (0, "")
+    text = page.read_text()
+    assert "<h1>Fix the checkout</h1>" in text
+    assert "pytest -q" in text
+    assert str(home) not in text
+
+
 @given(session=sessions())
 def test_any_session_can_be_shown_within_the_width(session: Session) -> None:
     shown = ShownSession(session=session, log=ReadLog())
-    blocks = [b for b in session_document(shown, SessionView(full=True)).blocks
-              if not (isinstance(b, Text) and b.whole)]  # fmt: skip
+    blocks = session_document(shown, SessionView(full=True)).blocks
+    blocks = [block for block in blocks if not isinstance(block, Facts)]
     lines = lay_out(Document(title="", blocks=blocks), 80)
     assert all(cell_len("".join(span.text for span in line)) <= 80 for line in lines)
 

@@ -115,7 +115,7 @@ def show_session(
     result = show_it(workspace, wanted, Selection(paths=paths, format=format_name))
 
     def make() -> Document:
-        whole = session_document(result, SessionView(**{**view, "full": True}))
+        whole = session_document(result, SessionView(**{**view, "full": True, "shared": True}))
         return cast("Document", share_texts(workspace, whole))
 
     pages = Pages(html, markdown, force)

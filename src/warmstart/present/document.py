@@ -19,6 +19,7 @@ __all__ = [
     "Details",
     "Document",
     "Excerpt",
+    "Facts",
     "Figure",
     "Figures",
     "Heading",
@@ -126,6 +127,13 @@ class Figures:
     items: Sequence[Figure]
 
 
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a thing: names with their values, one under the other."""
+
+    items: Sequence[tuple[str, Inline]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plot:
     """A drawing for pages and the words or blocks that stand for it on a terminal."""
@@ -182,6 +190,7 @@ Block = (
     | Excerpt
     | Table
     | Figures
+    | Facts
     | Plot
     | Callout
     | Listing

@@ -28,7 +28,17 @@ from warmstart.model import (
     Status,
 )
 from warmstart.model.selection import count_messages
-from warmstart.present.document import Block, Column, Data, Document, Excerpt, Span, Table, Text
+from warmstart.present.document import (
+    Block,
+    Column,
+    Data,
+    Document,
+    Excerpt,
+    Facts,
+    Span,
+    Table,
+    Text,
+)
 from warmstart.present.json import list_skips
 from warmstart.present.text import clean, local_time, one_line, percent, readable_duration
 
@@ -73,6 +83,8 @@ class SessionView:
     full: bool = False
     calls_only: bool = False
     errors_only: bool = False
+    shared: bool = False
+    """Leave out where the session lies, for pages to be sent."""
 
 
 def session_document(result: ShownSession, view: SessionView | None = None) -> Document:
@@ -95,16 +107,19 @@ def session_document(result: ShownSession, view: SessionView | None = None) -> D
         body = list(_show_transcript(session, full=view.full))
     return Document(
         title=session.id if not session.title else one_line(session.title),
-        blocks=[data, *_show_facts(session), *body],
+        blocks=[data, *_show_facts(session, shared=view.shared), *body],
         footer="Made by warmstart sessions show.",
     )
 
 
-def _show_facts(session: Session) -> Iterator[Block]:
+def _show_facts(session: Session, *, shared: bool) -> Iterator[Block]:
     """What is known of the session as a whole."""
-    for name, value in _list_facts(session).items():
-        if value:
-            yield Text([Span(f"{name:<10}", "muted"), one_line(value, MAX_FACT_LENGTH)], whole=True)
+    facts = _list_facts(session)
+    if shared:
+        facts.pop("file")
+    yield Facts(
+        [(name, one_line(value, MAX_FACT_LENGTH)) for name, value in facts.items() if value]
+    )
     yield Text("")
 
 

@@ -23,6 +23,7 @@ from warmstart.present.document import (
     Details,
     Document,
     Excerpt,
+    Facts,
     Figures,
     Heading,
     Inline,
@@ -214,6 +215,14 @@ def _(block: Figures, paper: Paper) -> Iterator[Line]:
         yield from _wrap(
             [Span(clean(text), style) for text, style, _ in parts], paper.width, hang=2
         )
+
+
+@_lay.register
+def _(block: Facts, paper: Paper) -> Iterator[Line]:
+    del paper
+    longest = max((len(name) for name, _ in block.items), default=0)
+    for name, value in block.items:
+        yield (Span(f"{clean(name):<{longest}}{GAP}", "muted"), *_spans(value))
 
 
 @_lay.register
