@@ -14,8 +14,8 @@ from warmstart.app.sessions import find_period
 from warmstart.facts.derive import derive_facts
 from warmstart.model import Message, Role
 from warmstart.model.selection import Selection
+from warmstart.present import p_value, p_words
 from warmstart.present.about import describe_filters, describe_period
-from warmstart.present.text import p_value, p_words
 
 Run = Callable[..., Any]
 LONG_TOOL = "mcp__a_server_with_a_long_name__a_tool_with_a_long_name"

@@ -9,10 +9,8 @@ from warmstart.app.profile import JudgedCall, ProfileResult, SessionResult
 from warmstart.facts.derive import derive_facts
 from warmstart.model import Message, Request, Result, Role, Session
 from warmstart.model.selection import Selection
-from warmstart.present import write_html
+from warmstart.present import profile_document, session_profile_document, write_html
 from warmstart.present.about import shift_label, shorten_id
-from warmstart.present.profile import profile_document
-from warmstart.present.profile_session import session_profile_document
 from warmstart.present.terminal import lay_out
 from warmstart.profile.corpus import corpus_profile
 from warmstart.profile.session import profile_facts

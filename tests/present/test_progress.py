@@ -3,8 +3,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from warmstart.present import progress
-from warmstart.present.progress import follow, show_progress
+from warmstart.present import follow, progress, show_progress
 
 if TYPE_CHECKING:
     import pytest

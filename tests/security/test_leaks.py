@@ -18,9 +18,7 @@ from warmstart.app.redaction import redact_texts
 from warmstart.facts.derive import OPENING_CHARS, derive_facts
 from warmstart.mine import BuildRequest, extract_template
 from warmstart.model.selection import Selection
-from warmstart.present import write_html
-from warmstart.present.profile import profile_document
-from warmstart.present.profile_session import session_profile_document
+from warmstart.present import profile_document, session_profile_document, write_html
 from warmstart.profile.corpus import corpus_profile
 from warmstart.profile.session import profile_whole_session
 from warmstart.profile.summarise import summarise

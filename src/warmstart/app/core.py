@@ -63,7 +63,7 @@ class Workspace:
         """The live store at a path or postgresql:// address, else the one in the home.
 
         Raises:
-            NotFoundError: it is to be read and is not there.
+            NotFoundError: it is opened read-only and does not exist.
         """
         from warmstart.store import SessionDB  # noqa: PLC0415 - not for every command
 
@@ -129,8 +129,8 @@ class Workspace:
         A link keeps pointing where it points.
 
         Raises:
-            UsageError: there is a file already and ``overwrite`` is not set, what is there is no
-                file, or there is no folder.
+            UsageError: there is a file already and ``overwrite`` is not set, the path is not a
+                file, or its folder does not exist.
         """
         if path.exists() and not path.is_file():
             raise UsageError(f"{str(path)!r} is not a file", hint="name one to be written")

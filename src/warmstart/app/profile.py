@@ -183,7 +183,7 @@ def profile(
         rules: which tools count, and as what.
         buckets: upper ends of the length buckets; else those of the settings.
         figures_only: leave out period and short ids, which need a row per session.
-        on_progress: told how much of how much was read.
+        on_progress: called with how much of how much was read.
 
     Raises:
         NotFoundError: there is nothing at a path.

@@ -16,7 +16,7 @@ from warmstart.app.experiment_runs import RunOptions
 from warmstart.cli._experiment import read_runner, show_progress
 from warmstart.cli._output import list_skips, note, open_console, print_json, report_skips
 from warmstart.errors import UsageError
-from warmstart.present.text import clean, count
+from warmstart.present import clean, count
 from warmstart.sources import ReadLog
 from warmstart.template.page import write_page
 

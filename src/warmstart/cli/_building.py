@@ -28,8 +28,7 @@ from warmstart.mine.request import BuildRequest
 from warmstart.mine.rules import Rules
 from warmstart.model.selection import Selection
 from warmstart.model.template import TemplateState
-from warmstart.present import show_progress
-from warmstart.present.text import clean, count
+from warmstart.present import clean, count, show_progress
 from warmstart.sources import ReadLog
 from warmstart.template import canonical_json, check_name
 

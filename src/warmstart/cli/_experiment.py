@@ -52,7 +52,7 @@ from warmstart.experiment.plan import (
 from warmstart.experiment.trial import TrialStatus
 from warmstart.export.jsonl import encode_line
 from warmstart.export.table import format_csv
-from warmstart.present.text import clean, count
+from warmstart.present import clean, count
 from warmstart.runners.sessions import format_trial
 
 if TYPE_CHECKING:

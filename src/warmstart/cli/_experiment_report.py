@@ -12,7 +12,7 @@ from warmstart.app.experiment_verdicts import read_report, record_verdicts
 from warmstart.cli._output import note, open_console, print_json, write_bytes
 from warmstart.experiment.report import Subject, list_blocks, write_markdown, write_page
 from warmstart.experiment.verdict import to_dict
-from warmstart.present.text import clean, count
+from warmstart.present import clean, count
 
 SCHEMA_VERSION = 1
 LABEL_WIDTH = 10

@@ -32,7 +32,7 @@ from warmstart.gateway import (
 from warmstart.gateway.expiry import CLAIM_SECONDS, Round
 from warmstart.gateway.policy import to_utc
 from warmstart.gateway.session_store import DATABASE_NAME
-from warmstart.present.text import clean, count, local_time
+from warmstart.present import clean, count, local_time
 from warmstart.store import SessionDB
 
 SCHEMA_VERSION = 1

@@ -12,12 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from warmstart.present.document import Column, Span
-from warmstart.present.json import list_skips
-from warmstart.present.progress import follow
-from warmstart.present.terminal import open_console
-from warmstart.present.terminal import print_table as print_spans
-from warmstart.present.text import clean
+from warmstart.present import Column, Span, clean, follow, list_skips, open_console
+from warmstart.present import print_table as print_spans
 
 if TYPE_CHECKING:
     from rich.console import Console

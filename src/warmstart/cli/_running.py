@@ -15,7 +15,7 @@ from warmstart.app import Workspace
 from warmstart.cli._output import note, print_json, write_bytes
 from warmstart.errors import NotFoundError
 from warmstart.integrations.launch import Plan, Wish, plan_launch, run_plan
-from warmstart.present.text import clean
+from warmstart.present import clean
 
 SCHEMA_VERSION = 1
 EXIT_NO_COMMAND = 127

@@ -13,7 +13,7 @@ from warmstart.export import export_store
 from warmstart.export.store import LIVE_STORE
 from warmstart.model import Session
 from warmstart.model.selection import Selection
-from warmstart.present.text import clean, count
+from warmstart.present import clean, count
 from warmstart.sources import ReadLog
 from warmstart.store import SessionDB
 

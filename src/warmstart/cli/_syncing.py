@@ -22,8 +22,7 @@ from warmstart.cli._output import (
     report_skips,
 )
 from warmstart.integrations.launch_files import clear_leftovers
-from warmstart.present import show_progress
-from warmstart.present.text import clean, count, iso_time, local_time
+from warmstart.present import clean, count, iso_time, local_time, show_progress
 from warmstart.sources import ReadLog
 
 SCHEMA_VERSION = 1

@@ -14,8 +14,7 @@ from warmstart.cli._output import Column, note, print_json
 from warmstart.home import find_home
 from warmstart.library.catalogue import open_catalogue
 from warmstart.library.listed import Listed
-from warmstart.present import Span, print_table
-from warmstart.present.text import clean, count, iso_time, one_line, readable_duration
+from warmstart.present import Span, clean, count, iso_time, one_line, print_table, readable_duration
 
 SCHEMA_VERSION = 1
 STYLES = {"approved": "green", "quarantined": "yellow", "retired": "dim", "draft": ""}

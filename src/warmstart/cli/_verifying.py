@@ -10,7 +10,7 @@ from typing import Any
 from warmstart.app import Workspace
 from warmstart.cli._storing import say
 from warmstart.errors import InternalError
-from warmstart.present.text import count
+from warmstart.present import count
 from warmstart.store.backups import Backup, find_newest_backup
 from warmstart.store.errors import StoreDamagedError
 from warmstart.store.repair import repair_store

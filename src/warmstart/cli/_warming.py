@@ -20,8 +20,7 @@ from warmstart.app import Workspace
 from warmstart.app.warming import Occasion, Prepared, load_config, prepare
 from warmstart.cli._output import Column, note, print_json, write_bytes
 from warmstart.errors import UsageError
-from warmstart.present import Span, print_table
-from warmstart.present.text import clean, count
+from warmstart.present import Span, clean, count, print_table
 from warmstart.warm.render import Rendered
 from warmstart.warm.render.form import Kind
 from warmstart.warm.select import Ranked

@@ -23,8 +23,7 @@ import click
 
 from warmstart.cli._output import JSON, print_json, put_out
 from warmstart.errors import InternalError
-from warmstart.present import Block, Document, Excerpt, Heading, NextSteps, Text
-from warmstart.present.terminal import find_width
+from warmstart.present import Block, Document, Excerpt, Heading, NextSteps, Text, find_width
 from warmstart.samples import samples_path
 from warmstart.testing import LearningModel, ScriptedEndpoint
 
@@ -49,7 +48,7 @@ class Step(NamedTuple):
     """Lines of its output that are shown; 0 for none."""
 
 
-class Told(NamedTuple):
+class StepResult(NamedTuple):
     """A command that was run."""
 
     step: Step
@@ -66,8 +65,8 @@ def demo(*, as_json: bool) -> None:
     samples = samples_path()
     with _own_home(), ScriptedEndpoint(LearningModel()) as endpoint:
         if as_json:
-            told = list(_run_steps(samples, endpoint.url))
-            print_json({"schema_version": SCHEMA_VERSION, "steps": [_make_fields(t) for t in told]})
+            done = list(_run_steps(samples, endpoint.url))
+            print_json({"schema_version": SCHEMA_VERSION, "steps": [_make_fields(t) for t in done]})
             return
         put_out(Document(title="warmstart on sample sessions", blocks=[Text(INTRODUCTION)]))
         for one in _run_steps(samples, endpoint.url):
@@ -121,11 +120,11 @@ def _list_steps(samples: Path, url: str, home: Path) -> Iterator[Step]:
                ("experiment", "report", "proof"), 30)  # fmt: skip
 
 
-def _run_steps(samples: Path, url: str) -> Iterator[Told]:
+def _run_steps(samples: Path, url: str) -> Iterator[StepResult]:
     home = Path(os.environ["WARMSTART_HOME"])
     (home / "tasks.jsonl").write_text(_write_tasks(), "utf-8")
     for step in _list_steps(samples, url, home):
-        yield Told(step, _hide(_run(step.words), url))
+        yield StepResult(step, _hide(_run(step.words), url))
 
 
 def _run(words: tuple[str, ...]) -> str:
@@ -159,28 +158,28 @@ def _hide(text: str, url: str = "") -> str:
     return text
 
 
-def _name_command(told: Told) -> str:
-    words = shlex.join(map(_hide, told.step.words))
+def _name_command(done: StepResult) -> str:
+    words = shlex.join(map(_hide, done.step.words))
     return re.sub(r"http://[\d.:]+", "URL", words)
 
 
-def _show(told: Told) -> Iterator[Block]:
-    if told.step.sentence:
-        yield Heading(told.step.sentence)
-    yield Text(f"{SHOWN}{_name_command(told)}", "code", hang=4)
-    lines = told.output.splitlines()[: told.step.max_lines]
-    rest = len(told.output.splitlines()) - len(lines)
+def _show(done: StepResult) -> Iterator[Block]:
+    if done.step.sentence:
+        yield Heading(done.step.sentence)
+    yield Text(f"{SHOWN}{_name_command(done)}", "code", hang=4)
+    lines = done.output.splitlines()[: done.step.max_lines]
+    rest = len(done.output.splitlines()) - len(lines)
     if lines and rest:
         lines.append(f"… {rest} more lines")
     if lines:
         yield Excerpt("\n".join(lines), "muted", indent=INDENT)
 
 
-def _make_fields(told: Told) -> Mapping[str, object]:
+def _make_fields(done: StepResult) -> Mapping[str, object]:
     return {
-        "sentence": told.step.sentence,
-        "command": f"warmstart {_name_command(told)}",
-        "output": told.output,
+        "sentence": done.step.sentence,
+        "command": f"warmstart {_name_command(done)}",
+        "output": done.output,
     }
 
 

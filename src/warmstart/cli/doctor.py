@@ -20,8 +20,11 @@ def doctor(*, paths: tuple[str, ...], formats: bool, as_json: bool, quiet: bool)
     """
     from warmstart.app import Workspace  # noqa: PLC0415 - keeps --help light
     from warmstart.app.doctor import check_stores, list_formats  # noqa: PLC0415 - same
-    from warmstart.present import show_progress  # noqa: PLC0415 - same
-    from warmstart.present.doctor import doctor_document, formats_document  # noqa: PLC0415 - same
+    from warmstart.present import (  # noqa: PLC0415 - same
+        doctor_document,
+        formats_document,
+        show_progress,
+    )
 
     if formats:
         put_out(formats_document(list_formats()), as_json=as_json)

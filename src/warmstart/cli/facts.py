@@ -22,7 +22,7 @@ def show_status(*, as_json: bool) -> None:
     """Say where the index is and what it holds."""
     from warmstart.app import Workspace  # noqa: PLC0415 - keeps --help light
     from warmstart.app.facts import index_path, read_status  # noqa: PLC0415 - same
-    from warmstart.present.doctor import facts_document  # noqa: PLC0415 - same
+    from warmstart.present import facts_document  # noqa: PLC0415 - same
 
     workspace = Workspace.open()
     put_out(facts_document(index_path(workspace), read_status(workspace)), as_json=as_json)
@@ -40,9 +40,12 @@ def rebuild(*, paths: tuple[str, ...], as_json: bool, quiet: bool) -> None:
     from warmstart.app import Workspace  # noqa: PLC0415 - keeps --help light
     from warmstart.app.facts import index_path, read_status, refresh_facts  # noqa: PLC0415 - same
     from warmstart.model.selection import Selection  # noqa: PLC0415 - same
-    from warmstart.present import list_skips, show_progress  # noqa: PLC0415 - same
-    from warmstart.present.doctor import facts_fields  # noqa: PLC0415 - same
-    from warmstart.present.text import count  # noqa: PLC0415 - same
+    from warmstart.present import (  # noqa: PLC0415 - same
+        count,
+        facts_fields,
+        list_skips,
+        show_progress,
+    )
     from warmstart.sources import ReadLog  # noqa: PLC0415 - same
 
     workspace, log = Workspace.open(), ReadLog()

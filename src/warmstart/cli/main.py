@@ -147,7 +147,7 @@ def suggest(word: str) -> list[str]:
 
 
 def _fail(ctx: click.Context, message: str, hint: str | None, code: int) -> NoReturn:
-    from warmstart.present.text import clean  # noqa: PLC0415 - its patterns are not for --help
+    from warmstart.present import clean  # noqa: PLC0415 - its patterns are not for --help
 
     click.echo(f"error: {clean(message)}", err=True)
     if hint:
@@ -185,8 +185,7 @@ def _show_overview() -> None:
     from warmstart.app import Workspace  # noqa: PLC0415 - only without a subcommand
     from warmstart.app.doctor import check_stores  # noqa: PLC0415 - same
     from warmstart.cli._output import put_out  # noqa: PLC0415 - same
-    from warmstart.present import show_progress  # noqa: PLC0415 - same
-    from warmstart.present.doctor import overview_document  # noqa: PLC0415 - same
+    from warmstart.present import overview_document, show_progress  # noqa: PLC0415 - same
 
     with show_progress("looking for sessions") as on_progress:
         result = check_stores(Workspace.open(), on_progress=on_progress)

@@ -32,10 +32,12 @@ from warmstart.cli._output import (
 )
 from warmstart.errors import UsageError
 from warmstart.model.selection import Selection
-from warmstart.present import show_progress
-from warmstart.present.compare import compaction_document
-from warmstart.present.profile import profile_document
-from warmstart.present.profile_session import session_profile_document
+from warmstart.present import (
+    compaction_document,
+    profile_document,
+    session_profile_document,
+    show_progress,
+)
 from warmstart.profile.rules import Rules
 
 DEFAULT = "show"

@@ -83,7 +83,7 @@ def _read_text(name: str) -> str:
 
 def _describe_found(found: Mapping[str, int]) -> str:
     """Counts for a person, most frequent first."""
-    from warmstart.present.text import count  # noqa: PLC0415 - keeps --help light
+    from warmstart.present import count  # noqa: PLC0415 - keeps --help light
 
     if not found:
         return "nothing found"

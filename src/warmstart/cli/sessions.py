@@ -61,8 +61,11 @@ def list_sessions(
     from warmstart.app import Workspace  # noqa: PLC0415 - store commands need none of these
     from warmstart.app.sessions import list_sessions as list_them  # noqa: PLC0415 - same
     from warmstart.model.selection import Selection  # noqa: PLC0415 - same
-    from warmstart.present import show_progress  # noqa: PLC0415 - same
-    from warmstart.present.listing import describe_listing, list_document  # noqa: PLC0415 - same
+    from warmstart.present import (  # noqa: PLC0415 - same
+        describe_listing,
+        list_document,
+        show_progress,
+    )
 
     selection = Selection(paths=paths, **filters)
     with show_progress(quiet=quiet) as on_progress:
@@ -109,7 +112,7 @@ def show_session(
     from warmstart.app.sessions import share_texts  # noqa: PLC0415 - same
     from warmstart.app.sessions import show_session as show_it  # noqa: PLC0415 - same
     from warmstart.model.selection import Selection  # noqa: PLC0415 - same
-    from warmstart.present.session import SessionView, session_document  # noqa: PLC0415 - same
+    from warmstart.present import SessionView, session_document  # noqa: PLC0415 - same
 
     workspace = Workspace.open()
     result = show_it(workspace, wanted, Selection(paths=paths, format=format_name))
@@ -152,8 +155,7 @@ def export_sessions(
     from warmstart.app import Workspace  # noqa: PLC0415 - store commands need none of these
     from warmstart.app.sessions import export_sessions as export_them  # noqa: PLC0415 - same
     from warmstart.model.selection import Selection  # noqa: PLC0415 - same
-    from warmstart.present import follow  # noqa: PLC0415 - same
-    from warmstart.present.text import count  # noqa: PLC0415 - same
+    from warmstart.present import count, follow  # noqa: PLC0415 - same
     from warmstart.sources import ReadLog  # noqa: PLC0415 - same
 
     workspace, log, written = Workspace.open(), ReadLog(), 0

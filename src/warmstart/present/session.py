@@ -326,7 +326,7 @@ def _choose_lines(text: str) -> str:
 
 
 def _is_aside(message: Message) -> bool:
-    """Whether a message is no part of what user and agent say to each other now."""
+    """Whether a message is outside the conversation of user and agent as it stands now."""
     return (
         message.kind is not Kind.TURN
         or message.fate in (Fate.REWOUND, Fate.COPIED)
@@ -383,6 +383,6 @@ def describe_evidence(outcome: Outcome) -> str:
 
 
 def _is_disputed(outcome: Outcome) -> bool:
-    """Whether the agent's framework said something other than was judged."""
+    """Whether the agent's framework reports something other than was judged."""
     judged = {Status.OK: False, Status.ERROR: True}.get(outcome.status)
     return None not in (judged, outcome.harness_error) and judged != outcome.harness_error
