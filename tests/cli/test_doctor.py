@@ -32,9 +32,9 @@ def old_session(home: Path, days: int) -> Path:
 
 def test_nothing_found_says_where_it_looked_and_what_to_do(run: Run) -> None:
     result = run("doctor")
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert "hermes (~/.hermes/state.db)" in result.stderr
-    assert "warmstart demo" in result.stderr
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "hermes (~/.hermes/state.db)" in result.stdout
+    assert "warmstart demo" in result.stdout
 
 
 def test_a_store_is_described_and_its_end_announced(run: Run, home: Path) -> None:
@@ -44,7 +44,7 @@ def test_a_store_is_described_and_its_end_announced(run: Run, home: Path) -> Non
     assert "readable, 1 session, " in result.stdout
     assert "version 9.9.9" in result.stdout
     assert "deletes sessions 30 days after their last change: 1 of 1" in result.stdout
-    assert "next: warmstart sessions list" in result.stderr
+    assert "warmstart profile" in result.stdout.rpartition("Next")[2]
 
 
 def test_the_command_it_gives_keeps_the_sessions(run: Run, home: Path) -> None:

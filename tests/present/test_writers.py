@@ -19,6 +19,7 @@ from warmstart.present import (
     Details,
     Document,
     Excerpt,
+    Facts,
     Figure,
     Figures,
     Heading,
@@ -77,6 +78,7 @@ def make(text: str) -> Document:
         blocks=[
             Figures([Figure(text, text, text)]),
             Heading(text, text),
+            Facts([(text, text)]),
             Text([text, Span(text, "strong"), Span(text, "code")]),
             Excerpt(text, indent=2, max_lines=3),
             table,

@@ -11,7 +11,7 @@ from typing import Any
 
 from warmstart.app.core import Workspace
 from warmstart.app.facts import read_facts
-from warmstart.app.profiling import load_rules
+from warmstart.app.profile import load_rules
 from warmstart.app.redaction import open_redactor, redact_texts
 from warmstart.errors import NotFoundError
 from warmstart.library import ExportReport, Library

@@ -14,10 +14,9 @@ from warmstart.app import Workspace
 from warmstart.app.bootstrap import Bootstrap, Bootstrapped, bootstrap_template
 from warmstart.app.experiment_runs import RunOptions
 from warmstart.cli._output import list_skips, note, open_console, print_json, report_skips
-from warmstart.cli._text import clean, count
 from warmstart.cli.experiment import read_runner
 from warmstart.errors import UsageError
-from warmstart.present.progress import show_progress
+from warmstart.present import clean, count, show_progress
 from warmstart.sources import ReadLog
 from warmstart.template.page import write_page
 

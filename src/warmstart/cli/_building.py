@@ -7,10 +7,7 @@ draft is), and ``skipped``.
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,18 +18,17 @@ from warmstart.app.mining import Mined, mine_proposals, mine_session, mine_templ
 from warmstart.app.redaction import open_redactor
 from warmstart.app.templates import open_library
 from warmstart.cli._output import (
-    PATIENCE_SECONDS,
     list_skips,
     note,
     open_console,
     print_json,
     report_skips,
 )
-from warmstart.cli._text import clean, count
 from warmstart.mine.request import BuildRequest
 from warmstart.mine.rules import Rules
 from warmstart.model.selection import Selection
 from warmstart.model.template import TemplateState
+from warmstart.present import clean, count, show_progress
 from warmstart.sources import ReadLog
 from warmstart.template import canonical_json, check_name
 
@@ -86,7 +82,7 @@ def run_build(request: BuildRequest, selection: Selection, options: Options) -> 
     """Many sessions."""
     check_name(request.name)
     workspace, log = Workspace.open(), ReadLog()
-    with _progress(quiet=options.quiet) as tell:
+    with show_progress(quiet=options.quiet) as tell:
         mined = mine_template(workspace, request, selection, log, on_progress=tell)
     _finish(workspace, [mined], log, options)
 
@@ -95,31 +91,9 @@ def run_auto(request: BuildRequest, selection: Selection, options: Options) -> N
     """One template per kind of work."""
     check_name(f"{request.name}-research")
     workspace, log = Workspace.open(), ReadLog()
-    with _progress(quiet=options.quiet) as tell:
+    with show_progress(quiet=options.quiet) as tell:
         found = mine_proposals(workspace, request, selection, log, on_progress=tell)
         _finish(workspace, found, log, options)
-
-
-@contextmanager
-def _progress(*, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """How much has been read, on a terminal, once it takes longer than a second."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    started = time.monotonic()
-    status = open_console(stderr=True).status("")
-
-    def tell(done: int, total: int) -> None:
-        if done >= total:
-            status.stop()
-        elif time.monotonic() - started > PATIENCE_SECONDS:
-            status.start()
-            status.update(f"{done:,} of {total:,} read")
-
-    try:
-        yield tell
-    finally:
-        status.stop()
 
 
 def _finish(workspace: Workspace, found: Iterable[Mined], log: ReadLog, options: Options) -> None:

@@ -12,11 +12,11 @@ from warmstart.app import Workspace
 from warmstart.app.templates import open_library
 from warmstart.cli._output import note, open_console, print_json
 from warmstart.cli._template_show import change_json, print_changes, print_stored
-from warmstart.cli._text import clean, count
 from warmstart.errors import UsageError, WarmstartError
 from warmstart.library.guard import check_approvable
 from warmstart.library.model import list_review_steps
 from warmstart.model.template import TemplateState
+from warmstart.present import clean, count
 from warmstart.template.diff import Change, count_changes, diff_templates, is_taught
 from warmstart.template.names import parse_spec
 

@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from warmstart.cli._output import Column, note, print_json
-from warmstart.cli._table import Cell, print_cells
-from warmstart.cli._text import clean, count, iso_time, one_line, readable_duration
 from warmstart.home import find_home
 from warmstart.library.catalogue import open_catalogue
 from warmstart.library.listed import Listed
+from warmstart.present import Span, clean, count, iso_time, one_line, print_table, readable_duration
 
 SCHEMA_VERSION = 1
 STYLES = {"approved": "green", "quarantined": "yellow", "retired": "dim", "draft": ""}
@@ -113,26 +112,26 @@ def _print_rows(rows: Sequence[Listed], *, with_current: bool) -> None:
         Column(name="AGE", right=True),
         Column(name="DESCRIPTION"),
     ]
-    print_cells(columns, [_cells(row, with_current=with_current) for row in rows])
+    print_table(columns, [_cells(row, with_current=with_current) for row in rows])
 
 
-def _cells(row: Listed, *, with_current: bool) -> list[Cell]:
+def _cells(row: Listed, *, with_current: bool) -> list[Span]:
     summary = row.summary
     mark = "*" if with_current and row.current else ""
     newer = "+" if row.newest > row.version and not with_current else ""
     state = f"{row.state}{' !' if summary.get('flags') else ''}"
     return [
-        Cell(clean(row.name)),
-        Cell(f"{mark}{row.version}{newer}"),
-        Cell(one_line(str(summary.get("task_type", "-")))),
-        Cell(f"{summary.get('examples', 0):,}"),
-        Cell(f"{summary.get('tokens', 0):,}"),
-        Cell(f"{row.record.uses:,}"),
-        Cell(say_success(row)),
-        Cell(one_line(row.verdict) or "-", style=VERDICTS.get(row.verdict.partition(" ")[0], "")),
-        Cell(state, style=STYLES.get(row.state, "")),
-        Cell(_age(row.created_at)),
-        Cell(one_line(row.reason if row.state == "retired" else summary.get("description", ""))),
+        Span(clean(row.name)),
+        Span(f"{mark}{row.version}{newer}"),
+        Span(one_line(str(summary.get("task_type", "-")))),
+        Span(f"{summary.get('examples', 0):,}"),
+        Span(f"{summary.get('tokens', 0):,}"),
+        Span(f"{row.record.uses:,}"),
+        Span(say_success(row)),
+        Span(one_line(row.verdict) or "-", style=VERDICTS.get(row.verdict.partition(" ")[0], "")),
+        Span(state, style=STYLES.get(row.state, "")),
+        Span(_age(row.created_at)),
+        Span(one_line(row.reason if row.state == "retired" else summary.get("description", ""))),
     ]
 
 

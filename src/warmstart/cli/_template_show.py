@@ -16,12 +16,12 @@ from warmstart.app.templates import (
 )
 from warmstart.cli._output import note, open_console, print_json
 from warmstart.cli._template_list import row_json, say_success
-from warmstart.cli._text import clean, count, iso_time, local_time, one_line
 from warmstart.library.evidence import list_evidence
 from warmstart.library.gate import say_unreviewed
 from warmstart.library.guard import find_flags
 from warmstart.library.model import list_review_steps
 from warmstart.model.template import TemplateState
+from warmstart.present import clean, count, iso_time, local_time, one_line
 from warmstart.template import template_to_dict
 from warmstart.template.diff import Change, ChangeKind, diff_templates
 from warmstart.template.page import Section, write_page

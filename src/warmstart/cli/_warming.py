@@ -19,9 +19,8 @@ from typing import Any, NamedTuple
 from warmstart.app import Workspace
 from warmstart.app.warming import Occasion, Prepared, load_config, prepare
 from warmstart.cli._output import Column, note, print_json, write_bytes
-from warmstart.cli._table import Cell, print_cells
-from warmstart.cli._text import clean, count
 from warmstart.errors import UsageError
+from warmstart.present import Span, clean, count, print_table
 from warmstart.warm.render import Rendered
 from warmstart.warm.render.form import Kind
 from warmstart.warm.select import Ranked
@@ -149,16 +148,16 @@ def _explain(prepared: Prepared) -> None:
         columns = [Column(name="TEMPLATE", max_width=40, style="cyan")]
         columns += [Column(name=name, right=True) for name in names]
         columns.append(Column(name="NOTE"))
-        print_cells(columns, [_cells(one) for one in ranking])
+        print_table(columns, [_cells(one) for one in ranking])
     for title, parts in (("in", prepared.warmup.parts), ("out", prepared.warmup.left_out)):
         for part in parts:
             sys.stdout.write(f"{title:<4}{clean(part)}\n")
 
 
-def _cells(one: Ranked) -> list[Cell]:
+def _cells(one: Ranked) -> list[Span]:
     numbers = (f"{one.fit:.2f}", f"{one.freshness:.0%}", f"{one.mean:.2f}", f"{one.draw:.2f}")
     cells = [clean(one.name), *numbers, f"{one.uses:,}", f"{one.value:.2f}", f"{one.score:.2f}"]
-    return [Cell(cell) for cell in (*cells, clean(one.note))]
+    return [Span(cell) for cell in (*cells, clean(one.note))]
 
 
 def _to_json(prepared: Prepared, rendered: Rendered, form: str) -> dict[str, Any]:

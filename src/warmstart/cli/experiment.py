@@ -24,7 +24,7 @@ from warmstart.app.experiments import (
     with_control,
 )
 from warmstart.app.holdout import read_holdout, write_holdout
-from warmstart.cli._output import note, print_json, write_bytes
+from warmstart.cli._output import JSON, QUIET, note, print_json, put_out, write_bytes
 from warmstart.errors import UsageError
 from warmstart.experiment import (
     MARGINS,
@@ -37,7 +37,6 @@ from warmstart.experiment import (
     parse_arms,
 )
 from warmstart.figures import count
-from warmstart.present.document import Document
 from warmstart.present.experiment import report_document
 from warmstart.present.experiments import (
     created_document,
@@ -66,8 +65,6 @@ RUNNER_FIELDS = (
 )  # fmt: skip
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-_JSON = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
-_QUIET = click.option("--quiet", "-q", is_flag=True, help="Print nothing on stderr but errors.")
 _NAME = click.argument("name")
 _PLAN = (
     click.option("--tasks", "tasks_file", type=click.Path(dir_okay=False, path_type=Path),
@@ -130,13 +127,6 @@ def _give(command: _Command, options: tuple[Callable[[_Command], _Command], ...]
     return command
 
 
-def _show(document: Document, *, as_json: bool, details: bool = False) -> None:
-    if as_json:
-        write_bytes(write_json(document))
-    else:
-        write_document(document, details=details)
-
-
 @click.group()
 def experiment() -> None:
     """Prove that a warm start helps, or find out that it does not.
@@ -159,7 +149,7 @@ def experiment() -> None:
 @click.option("--observed", metavar="live|FILE",
               help="Judge sessions already recorded: live starts, or labels.")  # fmt: skip
 @runner_options
-@_JSON
+@JSON
 def new_experiment(*, as_json: bool, **given: Any) -> None:
     """Write the plan of an experiment: a small file to review before anything runs.
 
@@ -183,7 +173,7 @@ def new_experiment(*, as_json: bool, **given: Any) -> None:
 @click.option("--cold/--no-cold", default=True, show_default=True, help="Also try no warm-up.")
 @plan_options
 @runner_options
-@_JSON
+@JSON
 def ablate(*, as_json: bool, **given: Any) -> None:
     """Plan how small a template may be: parts left out, fewer examples, smaller budgets.
 
@@ -214,7 +204,7 @@ def ablate(*, as_json: bool, **given: Any) -> None:
 @click.option("--cold/--no-cold", default=True, show_default=True, help="Also try no warm-up.")
 @plan_options
 @runner_options
-@_JSON
+@JSON
 def compact(*, as_json: bool, **given: Any) -> None:
     """Plan a comparison of ways to shorten a template or a session.
 
@@ -242,26 +232,26 @@ def compact(*, as_json: bool, **given: Any) -> None:
 @click.option("--jobs", "-j", type=click.IntRange(min=1), default=1, show_default=True,
               metavar="N", help="Trials side by side.")  # fmt: skip
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Stop after N trials.")
-@_JSON
-@_QUIET
+@JSON
+@QUIET
 def run(*, name: str, jobs: int, limit: int | None, as_json: bool, quiet: bool) -> None:
     """Run what is left of an experiment; interrupted or killed, it goes on where it was."""
     with show_progress("trials", quiet=quiet) as report:
         options = RunOptions(jobs=jobs, limit=limit, report=report)
         done = run_experiment(Workspace.open(), name, options)
-    _show(run_document(done), as_json=as_json)
+    put_out(run_document(done), as_json=as_json)
 
 
 @experiment.command("status")
 @_NAME
-@_JSON
+@JSON
 def show_status(*, name: str, as_json: bool) -> None:
     """How far an experiment is, arm by arm, without a word about the result."""
-    _show(state_document(read_state(Workspace.open(), name)), as_json=as_json)
+    put_out(state_document(read_state(Workspace.open(), name)), as_json=as_json)
 
 
 @experiment.command("list")
-@_JSON
+@JSON
 def list_all(*, as_json: bool) -> None:
     """All experiments of this home."""
     found = list(list_experiments(Workspace.open()))
@@ -269,7 +259,7 @@ def list_all(*, as_json: bool) -> None:
         if isinstance(problem, str):
             note(problem)
     states = [one for one in found if isinstance(one, ExperimentState)]
-    _show(list_document(states), as_json=as_json)
+    put_out(list_document(states), as_json=as_json)
 
 
 @experiment.command("report")
@@ -279,7 +269,7 @@ def list_all(*, as_json: bool) -> None:
               help="Write one self-contained page with plots.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 @click.option("--details", is_flag=True, help="Also tasks, looks, plan and limits.")
-@_JSON
+@JSON
 def show_report(
     *, name: str, as_json: bool, markdown: str | None, html: Path | None, force: bool, details: bool
 ) -> None:
@@ -349,7 +339,7 @@ def export(*, name: str, form: str, output: Path | None, force: bool) -> None:
               show_default=True, metavar="X")  # fmt: skip
 @click.option("--prices", metavar="IN,OUT", help="Dollars per million tokens: 3,15.")
 @click.option("--tokens", metavar="IN,OUT", help="Tokens of one session: 20000,1500.")
-@_JSON
+@JSON
 def plan_size(*, as_json: bool, **given: Any) -> None:
     """How many tasks it takes to see an effect, and what that costs."""
     pairs: dict[str, Any] = {
@@ -357,14 +347,14 @@ def plan_size(*, as_json: bool, **given: Any) -> None:
     }
     metric, pilot = Metric(given.pop("metric")), given.pop("pilot") or ""
     request = SizingRequest(metric=metric, pilot=pilot, **pairs, **given)
-    _show(sizes_document(size_experiment(Workspace.open(), request)), as_json=as_json)
+    put_out(sizes_document(size_experiment(Workspace.open(), request)), as_json=as_json)
 
 
 @experiment.command("live")
 @click.argument("action", type=click.Choice(["on", "off", "status"]))
 @click.option("--share", type=click.FloatRange(0, 1, min_open=True), metavar="X",
               help="Share of sessions that stay cold; else 0.1.")  # fmt: skip
-@_JSON
+@JSON
 def set_live(*, action: str, share: float | None, as_json: bool) -> None:
     """Hold out a share of live sessions, so that ordinary work becomes the comparison.
 
@@ -398,7 +388,7 @@ def _create(given: dict[str, Any], *, as_json: bool, notes: tuple[str, ...] = ()
         unreviewed=given["unreviewed"],
     )
     made = create_experiment(Workspace.open(), request)
-    _show(created_document(made, notes), as_json=as_json)
+    put_out(created_document(made, notes), as_json=as_json)
 
 
 def _create_from_arms(given: dict[str, Any], arms: Arms, *, as_json: bool) -> None:

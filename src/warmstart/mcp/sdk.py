@@ -7,7 +7,7 @@ from typing import Any
 
 from warmstart.errors import UsageError
 
-INSTALL_HINT = "pip install 'warmstart[mcp]'"
+INSTALL_HINT = "pip install mcp"
 
 
 def _load(*modules: str) -> Any:

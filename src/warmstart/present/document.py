@@ -19,6 +19,7 @@ __all__ = [
     "Details",
     "Document",
     "Excerpt",
+    "Facts",
     "Figure",
     "Figures",
     "Heading",
@@ -68,6 +69,8 @@ class Text:
     indent: int = 0
     hang: int = 0
     """How much further the second and later lines are indented."""
+    whole: bool = False
+    """Never broken into lines, so that a path or a command can be copied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,8 @@ class Column(NamedTuple):
     style: str = ""
     priority: int = 0
     """On a narrow terminal the column with the highest goes first; 0 always stays."""
+    whole: bool = False
+    """Cut last of all, such as an id that has to be typed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +125,13 @@ class Figures:
     """The few numbers a first reader needs: cards on a page, lines on a terminal."""
 
     items: Sequence[Figure]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a thing: names with their values, one under the other."""
+
+    items: Sequence[tuple[str, Inline]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,6 +190,7 @@ Block = (
     | Excerpt
     | Table
     | Figures
+    | Facts
     | Plot
     | Callout
     | Listing

@@ -19,6 +19,7 @@ from warmstart.present.document import (
     Details,
     Document,
     Excerpt,
+    Facts,
     Figures,
     Heading,
     Inline,
@@ -44,6 +45,7 @@ KINDS: dict[type[Block], str] = {
     Excerpt: "excerpt",
     Table: "table",
     Figures: "figures",
+    Facts: "facts",
     Plot: "plot",
     Callout: "callout",
     Listing: "listing",
@@ -96,6 +98,9 @@ TEMPLATE = """\
 <div class="cards">{% for value, label, detail, tone in block['items'] %}
 <div class="card {{ tone }}"><div class="value">{{ value }}</div>\
 <div class="label">{{ label }}</div><div class="detail">{{ detail }}</div></div>{% endfor %}</div>
+{%- elif kind == 'facts' -%}
+<dl>{% for name, value in block['items'] %}<dt>{{ name }}</dt><dd>{{ inline(value) }}</dd>\
+{% endfor %}</dl>
 {%- elif kind == 'plot' -%}
 <figure class="paired">{% if block.legend %}<div class="legend">\
 {% for name in block.legend %}<span class="c{{ loop.index0 % 6 }}"><i></i>{{ name }}</span>\

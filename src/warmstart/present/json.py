@@ -12,7 +12,6 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from warmstart.export.jsonl import encode_json
 from warmstart.present.document import Document, read_data
 
 if TYPE_CHECKING:
@@ -47,6 +46,8 @@ def _names(kind: type) -> list[str]:
 
 def write_json(document: Document, *, indent: bool = False) -> bytes:
     """The document as one JSON object and a line break."""
+    from warmstart.export.jsonl import encode_json  # noqa: PLC0415 - orjson, only where it writes
+
     return encode_json(read_data(document), indent=indent) + b"\n"
 
 

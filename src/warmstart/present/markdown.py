@@ -16,6 +16,7 @@ from warmstart.present.document import (
     Details,
     Document,
     Excerpt,
+    Facts,
     Figures,
     Heading,
     Inline,
@@ -120,6 +121,12 @@ def _(block: Figures) -> Iterator[str]:
     for value, label, detail, _tone in block.items:
         rest = f" ({escape(detail)})" if detail else ""
         yield f"- **{escape(value)}** {escape(label)}{rest}"
+    yield ""
+
+
+@_write.register
+def _(block: Facts) -> Iterator[str]:
+    yield from (f"- {escape(name)}: {_inline(value)}" for name, value in block.items)
     yield ""
 
 

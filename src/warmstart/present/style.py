@@ -45,6 +45,8 @@ figcaption{margin-top:6px}
 pre{font:12.5px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;white-space:pre-wrap;
 overflow-wrap:anywhere;margin:6px 0;padding:8px 12px;background:var(--panel);
 border:1px solid var(--line);border-radius:6px;max-height:26em;overflow:auto}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 14px;margin:10px 0;font-size:14px}
+dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
 .steps code{overflow-wrap:anywhere}details{margin:10px 0}
 .scroll{overflow-x:auto;margin:10px 0}
 table{border-collapse:collapse;font-size:13.5px;min-width:50%}

@@ -23,6 +23,7 @@ from warmstart.present.document import (
     Details,
     Document,
     Excerpt,
+    Facts,
     Figures,
     Heading,
     Inline,
@@ -38,7 +39,7 @@ from warmstart.present.text import clean, one_line
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["lay_out", "open_console", "print_table", "write_document"]
+__all__ = ["find_width", "lay_out", "open_console", "print_table", "write_document"]
 
 Line = Sequence[Span]
 GAP = "  "
@@ -48,6 +49,8 @@ MIN_WIDTH = 8
 """Texts of a table are not cut below this."""
 LEAST_TEXT_WIDTH = 12
 """A column is dropped before the texts of the others are cut below this."""
+LEAST_WHOLE = 30
+"""The same for names that should not be cut at all."""
 MAX_CELL = 1000
 DRAWN = ("COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
 """With one of these in the environment, a pipe is treated as a terminal or cut to a width."""
@@ -62,6 +65,7 @@ STYLES = {
     "neutral": "",
 }
 """How a style of the document looks; words that are not here are passed to rich."""
+CUT_NAMES = "names that end in … are cut: use a wider terminal, a pipe or --json"
 MORE_DETAILS = "--details shows how these figures are computed"
 
 
@@ -74,14 +78,14 @@ class Paper(NamedTuple):
 
 def write_document(document: Document, *, details: bool = False) -> None:
     """Print a document on stdout; ``details`` unfolds what explains the figures."""
-    width = _find_width()
+    width = find_width()
     fits = _is_drawn()
     _print_lines(lay_out(document, width, details=details, fits=fits))
 
 
 def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str | Span]]) -> None:
     """Print one table on stdout."""
-    width = _find_width() if _is_drawn() else None
+    width = find_width() if _is_drawn() else None
     _print_lines(_lay_table(Table(columns=columns, rows=rows), width))
 
 
@@ -104,7 +108,8 @@ def _is_drawn() -> bool:
     return sys.stdout.isatty() or not os.environ.keys().isdisjoint(DRAWN)
 
 
-def _find_width() -> int:
+def find_width() -> int:
+    """How wide text may be on stdout."""
     if sys.stdout.isatty() or os.environ.get("COLUMNS"):
         return max(shutil.get_terminal_size((PIPE_WIDTH, 24)).columns, MIN_WRAP_WIDTH)
     return PIPE_WIDTH
@@ -171,7 +176,10 @@ def _(block: Heading, paper: Paper) -> Iterator[Line]:
 
 @_lay.register
 def _(block: Text, paper: Paper) -> Iterator[Line]:
-    lines = _wrap(_spans(block.content, block.style), paper.width - block.indent, hang=block.hang)
+    spans = _spans(block.content, block.style)
+    if block.whole:
+        return _indent([spans], block.indent)
+    lines = _wrap(spans, paper.width - block.indent, hang=block.hang)
     return _indent(lines, block.indent, block.hang)
 
 
@@ -207,6 +215,14 @@ def _(block: Figures, paper: Paper) -> Iterator[Line]:
         yield from _wrap(
             [Span(clean(text), style) for text, style, _ in parts], paper.width, hang=2
         )
+
+
+@_lay.register
+def _(block: Facts, paper: Paper) -> Iterator[Line]:
+    del paper
+    longest = max((len(name) for name, _ in block.items), default=0)
+    for name, value in block.items:
+        yield (Span(f"{clean(name):<{longest}}{GAP}", "muted"), *_spans(value))
 
 
 @_lay.register
@@ -330,22 +346,29 @@ def measure(text: str) -> int:
 
 def _lay_table(table: Table, room: int | None) -> Iterator[Line]:
     columns = table.columns
-    header = [Span(column.name, "strong") for column in columns]
+    header = [Span(column.name.upper(), "strong") for column in columns]
     grid = [header, *(list(map(_clean_cell, row)) for row in table.rows)]
-    widths = [max(measure(cell.text) for cell in column) for column in zip(*grid, strict=True)]
-    kept = list(range(len(columns)))
-    if room is not None:
-        kept = _fit_table(columns, widths, room)
+    natural = [max(measure(cell.text) for cell in column) for column in zip(*grid, strict=True)]
+    widths = list(natural)
+    kept = _fit_table(columns, widths, room)
     for row in grid:
-        line: list[Span] = []
-        for i in kept:
-            line += [Span(GAP)] if line else []
-            line += _pad(row[i], columns[i], widths[i])
-        yield line
+        yield _lay_row([(row[i], columns[i], widths[i]) for i in kept])
+    if any(columns[i].whole and natural[i] > widths[i] for i in kept):
+        yield (Span(CUT_NAMES, "muted"),)
 
 
-def _fit_table(columns: Sequence[Column], widths: list[int], room: int) -> list[int]:
+def _lay_row(cells: Sequence[tuple[Span, Column, int]]) -> Line:
+    line: list[Span] = []
+    for cell, column, width in cells:
+        line += [Span(GAP)] if line else []
+        line += _pad(cell, column, width)
+    return line
+
+
+def _fit_table(columns: Sequence[Column], widths: list[int], room: int | None) -> list[int]:
     """Make columns narrower until the table fits; returns those that stay."""
+    if room is None:
+        return list(range(len(columns)))
     for index, column in enumerate(columns):
         widths[index] = min(widths[index], column.max_width or widths[index])
     kept = _choose_columns(columns, widths, room)
@@ -375,7 +398,7 @@ def _total(widths: Sequence[int], kept: Sequence[int]) -> int:
 def _choose_columns(columns: Sequence[Column], widths: Sequence[int], room: int) -> list[int]:
     """The columns there is room for if texts are cut as far as they may be."""
     least = [
-        width if column.right else min(width, LEAST_TEXT_WIDTH)
+        width if column.right else min(width, LEAST_WHOLE if column.whole else LEAST_TEXT_WIDTH)
         for width, column in zip(widths, columns, strict=True)
     ]
     kept = list(range(len(columns)))
@@ -391,13 +414,14 @@ def _cut_texts(
     columns: Sequence[Column], widths: list[int], kept: Sequence[int], room: int
 ) -> None:
     """Make texts narrower until the table fits: the last column first, then the widest."""
-    texts = [i for i in kept if not columns[i].right]
+    texts = [i for i in kept if not (columns[i].right or columns[i].whole)]
     last = kept[-1]
     if last in texts:
         missing = _total(widths, kept) - room
         widths[last] -= max(0, min(missing, widths[last] - LEAST_TEXT_WIDTH))
-    while texts and _total(widths, kept) > room:
-        widest = max(texts, key=widths.__getitem__)
-        if widths[widest] <= MIN_WIDTH:
-            break
-        widths[widest] -= 1
+    for group in (texts, [i for i in kept if columns[i].whole]):
+        while group and _total(widths, kept) > room:
+            widest = max(group, key=widths.__getitem__)
+            if widths[widest] <= MIN_WIDTH:
+                break
+            widths[widest] -= 1

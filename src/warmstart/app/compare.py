@@ -1,8 +1,9 @@
-"""Two sides of a comparison: which sessions they are, read so that nothing is told twice."""
+"""Two sides of a comparison: which sessions they are, read so that no skip is reported twice."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from warmstart.app.core import Workspace
 from warmstart.app.facts import read_facts
@@ -15,29 +16,37 @@ from warmstart.profile.comparison import Comparison, Side, collect_side, compare
 from warmstart.profile.rules import DEFAULT_RULES, Rules
 from warmstart.sources import ReadLog
 
-__all__ = ["compare_sides"]
+__all__ = ["CompareResult", "compare_sides"]
 
 Choice = Selection | str
 """A selection, or the id of one session."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareResult:
+    """Two sides and what the difference between them amounts to."""
+
+    comparison: Comparison
+    log: ReadLog
 
 
 def compare_sides(
     workspace: Workspace,
     sides: Sequence[tuple[str, Choice]],
     within: Selection,
-    log: ReadLog,
     *,
     rules: Rules = DEFAULT_RULES,
-) -> Comparison:
+    log: ReadLog | None = None,
+) -> CompareResult:
     """Two sides, each a label with what it stands for; single sessions are looked for ``within``.
 
-    No secret is left in labels and names.
+    No secret is left in labels and names. ``log`` is for callers that report skips on failure too.
 
     Raises:
         NotFoundError: there is no such session, or none that a selection asks for.
     """
     # What one side read are no copies on the other, so each has a log of its own.
-    logs = [ReadLog() for _ in sides]
+    logs, log = [ReadLog() for _ in sides], log or ReadLog()
     made = [
         collect_side(label, _read_side(workspace, chosen, within, own), rules)
         for (label, chosen), own in zip(sides, logs, strict=True)
@@ -46,8 +55,7 @@ def compare_sides(
     _join_logs(log, logs[0], logs[1], same_places=places[0] == places[1])
     redactor = open_redactor(workspace)
     _refuse_empty([(redactor.text(side.label), side) for side in made])
-    found: Comparison = redact_texts(compare(*made), redactor)
-    return found
+    return CompareResult(comparison=redact_texts(compare(*made), redactor), log=log)
 
 
 def _read_side(

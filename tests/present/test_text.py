@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warmstart.cli._text import (
+from warmstart.present import (
     clean,
     count,
     iso_time,
