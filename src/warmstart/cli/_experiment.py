@@ -51,9 +51,9 @@ from warmstart.experiment.plan import (
     to_data,
 )
 from warmstart.experiment.trial import TrialStatus
-from warmstart.export.jsonl import encode_line
-from warmstart.export.table import format_csv
+from warmstart.export import format_csv
 from warmstart.runners.sessions import format_trial
+from warmstart.wire import encode_line
 
 if TYPE_CHECKING:
     from warmstart.redact import Redactor

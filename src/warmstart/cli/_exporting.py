@@ -10,10 +10,11 @@ from warmstart.app import Workspace
 from warmstart.cli._output import follow, note, report_skips, write_bytes
 from warmstart.cli._text import count
 from warmstart.errors import NotFoundError
-from warmstart.export import EXPORTERS, encode_line
+from warmstart.export import EXPORTERS
 from warmstart.model import Session
 from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog
+from warmstart.wire import encode_line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from rich.text import Text
 
 from warmstart.cli._text import clean, one_line
-from warmstart.export.jsonl import encode_json
 from warmstart.model import Outcome, Request, Status
+from warmstart.wire import encode_json
 
 MAX_ARGUMENTS_LENGTH = 300
 MARKS = {

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from warmstart.cli._text import clean
-from warmstart.export.jsonl import encode_json
+from warmstart.wire import encode_json
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -10,8 +10,7 @@ from rich.text import Text
 from warmstart.app import Workspace
 from warmstart.cli._output import follow, note, open_console, print_json, report_skips
 from warmstart.cli._text import clean, count
-from warmstart.export import export_store
-from warmstart.export.store import LIVE_STORE
+from warmstart.export import LIVE_STORE, export_store
 from warmstart.model import Session
 from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog

@@ -15,11 +15,11 @@ from typing import Any
 import orjson
 
 from warmstart.app.warming import Prepared
-from warmstart.export.jsonl import encode_json
 from warmstart.integrations.launch_parts import Ask, Launch, Place, Seed
 from warmstart.integrations.launch_words import Grammar, read_words
 from warmstart.integrations.tools import AGENT_TOOLS, HERMES
 from warmstart.model.warmup import WarmUp
+from warmstart.wire import encode_json
 
 VARIABLE = "HERMES_PREFILL_MESSAGES_FILE"
 FOLDER = "launch"

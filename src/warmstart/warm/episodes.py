@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from warmstart.export.jsonl import encode_json
 from warmstart.model import Certainty, ErrorClass, Kind, Message, Request, Result, Role
 from warmstart.model.template import Example, PatternType, Recovery, Template
 from warmstart.model.warmup import CALL_ID_PREFIX
 from warmstart.warm.limits import Limits
 from warmstart.warm.shorten import shorten, shorten_arguments, shorten_line
 from warmstart.warm.tokens import estimate_tokens
+from warmstart.wire import encode_json
 
 MESSAGE_TOKENS = 4
 """What a provider's format adds to each message."""

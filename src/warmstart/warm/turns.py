@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from warmstart.export.jsonl import encode_json
 from warmstart.model import Message, Request, Result, Role
 from warmstart.model.warmup import WarmUp
+from warmstart.wire import encode_json
 
 READY = "Understood. I am ready for the task."
 _UNSAFE = re.compile(r"[^a-zA-Z0-9_-]")

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
         ToolSpec,
     )
     from warmstart.wire.codecs import CODECS, build_url, count_leading, find_codec, insert_before
-    from warmstart.wire.fields import Body, encode_json, encode_line
+    from warmstart.wire.encoding import encode_json, encode_line
+    from warmstart.wire.fields import Body
     from warmstart.wire.pairing import CallIds, pair_calls, safe_name, with_ids
     from warmstart.wire.stream import EventParser, StreamDecoder, encode_events
 else:
@@ -45,7 +46,8 @@ else:
                 "ToolSpec",
             ),
             "codecs": ("CODECS", "build_url", "count_leading", "find_codec", "insert_before"),
-            "fields": ("Body", "encode_json", "encode_line"),
+            "encoding": ("encode_json", "encode_line"),
+            "fields": ("Body",),
             "pairing": ("CallIds", "pair_calls", "safe_name", "with_ids"),
             "stream": ("EventParser", "StreamDecoder", "encode_events"),
         },

@@ -1,4 +1,4 @@
-"""Typed values out of a provider's JSON, and JSON text of values that may be anything.
+"""Typed values out of a provider's JSON.
 
 A getter returns None or an empty value for a wrong type, so that a wrong type in a known field
 costs that field and nothing else.
@@ -6,18 +6,16 @@ costs that field and nothing else.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
 from warmstart.model import Request
+from warmstart.wire.encoding import encode_json
 
 Body = dict[str, Any]
 """A JSON object of a provider: a request, a response, or a part of one."""
-MAX_DEPTH = 100
-TOO_DEEP = "[nested too deep]"
 MAX_TOKENS = 10**12
 """More than any session uses, and sums of it stay within 64 bits."""
 
@@ -121,32 +119,3 @@ def as_argument_text(request: Request) -> str:
 def encode_text(value: Any) -> str:
     """A value as JSON text."""
     return encode_json(value).decode("utf-8", "replace")
-
-
-def encode_json(value: Any, *, indent: bool = False) -> bytes:
-    """A value as UTF-8 JSON.
-
-    Python's own encoder takes over where orjson refuses (integers beyond 64 bits, lone surrogates,
-    objects), and what is nested too deep for that is cut off with a mark: one hostile argument
-    never costs a session.
-    """
-    try:
-        return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else None)
-    except TypeError:
-        cut = _cut_depth(value, MAX_DEPTH)
-        return json.dumps(cut, indent=2 if indent else None, default=repr).encode()
-
-
-def encode_line(record: Mapping[str, Any]) -> bytes:
-    """One line of JSONL, with its line break."""
-    return encode_json(record) + b"\n"
-
-
-def _cut_depth(value: Any, depth: int) -> Any:
-    if isinstance(value, Mapping):
-        if depth == 0:
-            return TOO_DEEP
-        return {str(key): _cut_depth(inner, depth - 1) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_cut_depth(inner, depth - 1) for inner in value] if depth else TOO_DEEP
-    return value

@@ -50,18 +50,24 @@ def pair_calls(messages: Sequence[Message]) -> Iterator[Message]:
             answers.setdefault(result.call_id or "", []).append(result)
     ids = CallIds()
     for message in messages:
-        asks = message.requests if message.role is Role.ASSISTANT else ()
-        pairs = [
-            (replace(request, id=ids.take(request.id)), answers[request.id].pop(0))
-            for request in asks
-            if request.id and answers.get(request.id)
-        ]
-        if message.role in (Role.USER, Role.ASSISTANT) and (message.text.strip() or pairs):
+        if message.role not in (Role.USER, Role.ASSISTANT):
+            continue
+        pairs = list(_pair(message, answers, ids))
+        if message.text.strip() or pairs:
             yield replace(message, requests=tuple(request for request, _ in pairs), results=())
-            for request, result in pairs:
-                answer = replace(result, call_id=request.id, tool=request.tool)
-                yield replace(message, role=Role.TOOL, text="", reasoning="", requests=(),
-                              results=(answer,))  # fmt: skip
+            for _, result in pairs:
+                yield Message(role=Role.TOOL, results=(result,), kind=message.kind)
+
+
+def _pair(
+    message: Message, answers: dict[str, list[Result]], ids: CallIds
+) -> Iterator[tuple[Request, Result]]:
+    for request in message.requests if message.role is Role.ASSISTANT else ():
+        waiting = answers.get(request.id or "")
+        if request.id and waiting:
+            call_id = ids.take(request.id)
+            result = replace(waiting.pop(0), call_id=call_id, tool=request.tool)
+            yield replace(request, id=call_id), result
 
 
 def with_ids(messages: Sequence[Message]) -> tuple[Message, ...]:

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from warmstart.wire.codec import Codec, Event, Response
-from warmstart.wire.fields import encode_json, parse_json
+from warmstart.wire.encoding import encode_json
+from warmstart.wire.fields import parse_json
 
 _BOM = b"\xef\xbb\xbf"
 

@@ -17,9 +17,9 @@ from typing import Any
 import orjson
 
 from warmstart.app import Workspace
-from warmstart.export.jsonl import encode_json
 from warmstart.model import Kind, Message, Request, Result, Role
 from warmstart.model.warmup import WarmUp
+from warmstart.wire import encode_json
 
 FOLDER = "hermes"
 SCHEMA_VERSION = 1

@@ -11,13 +11,13 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
-from warmstart.export.jsonl import encode_line
 from warmstart.model import Role
 from warmstart.model.warmup import WarmUp
 from warmstart.warm.render.form import Rendered
 from warmstart.warm.target import Target
 from warmstart.warm.turns import Turn, list_turns
 from warmstart.warm.wire import write_anthropic
+from warmstart.wire import encode_line
 
 _NAMESPACE = uuid.UUID("5f2d7a52-6f0e-5b7e-9a55-0c9b6d2f3e11")
 NO_USAGE = {

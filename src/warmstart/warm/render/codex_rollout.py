@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from warmstart.export.jsonl import encode_line
 from warmstart.model import Role
 from warmstart.model.warmup import WarmUp
 from warmstart.warm.render.form import Rendered
 from warmstart.warm.target import Target
 from warmstart.warm.turns import Turn, list_turns
+from warmstart.wire import encode_line
 
 
 def render_codex_rollout(warmup: WarmUp, target: Target) -> Rendered:

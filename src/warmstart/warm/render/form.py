@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
-from warmstart.export.jsonl import encode_json
 from warmstart.model.warmup import WarmUp
 from warmstart.warm.target import Target
+from warmstart.wire import encode_json
 
 
 class Kind(StrEnum):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from warmstart.export.jsonl import encode_json
 from warmstart.model import Role
 from warmstart.model.warmup import WarmUp
 from warmstart.store.marks import WARMUP_MARK
@@ -16,6 +15,7 @@ from warmstart.warm.render.form import Rendered
 from warmstart.warm.target import Target
 from warmstart.warm.turns import list_turns
 from warmstart.warm.wire import write_openai
+from warmstart.wire import encode_json
 
 
 def render_hermes_rows(warmup: WarmUp, target: Target) -> Rendered:

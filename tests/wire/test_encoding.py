@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from warmstart.export.jsonl import TOO_DEEP, encode_json, encode_line
+from warmstart.wire import encode_json, encode_line
+from warmstart.wire.encoding import TOO_DEEP
 
 
 def test_a_line_ends_with_its_only_line_break() -> None:
