@@ -35,9 +35,7 @@ from warmstart.app.warming import Bookcase, Occasion, WarmConfig, prepare
 from warmstart.model.facts import Marker, MarkerKind
 from warmstart.model.outcome import ErrorClass
 from warmstart.model.template import Example, Guidance, Recovery, Template, TemplateState
-from warmstart.warm.build import build_warmup
-from warmstart.warm.render import render
-from warmstart.warm.select import Entry, Index, Rules, choose
+from warmstart.warm import Entry, Index, Rules, build_warmup, choose, render
 
 MAX_FIRST_MS, MAX_NEXT_MS = 25.0, 5.0
 MAX_RATIOS = {"help": 2.0, "list": 3.0, "list_json": 3.0}

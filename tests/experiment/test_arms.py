@@ -15,8 +15,7 @@ from warmstart.experiment.arms import (
     write_neutral,
 )
 from warmstart.model import Kind
-from warmstart.warm.build import build_warmup
-from warmstart.warm.tokens import estimate_tokens
+from warmstart.warm import build_warmup, estimate_tokens
 
 
 def test_arms_are_read_from_a_list() -> None:

@@ -9,8 +9,8 @@ from hypothesis import given
 
 from support.sessions import make_session, sessions
 from warmstart.export import export_anthropic
+from warmstart.export.sessions import OPENING
 from warmstart.model import Message, Request, Role, Session
-from warmstart.wire.anthropic import OPENING
 
 
 @given(session=sessions())

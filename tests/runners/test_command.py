@@ -20,7 +20,7 @@ from warmstart.model.template import Example, Template
 from warmstart.runners.command import CommandWorker, fill_command, find_session
 from warmstart.runners.pool import Done
 from warmstart.sources.stores import Machine
-from warmstart.warm.build import build_warmup
+from warmstart.warm import build_warmup
 
 TASK = parse_task({
     "id": "t", "prompt": "Say {this}.", "files": {"a.txt": "hello"},

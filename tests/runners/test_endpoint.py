@@ -26,7 +26,7 @@ from warmstart.testing import (
     ToolCall,
     by_turn,
 )
-from warmstart.warm.build import build_warmup
+from warmstart.warm import build_warmup
 
 READ = Reply("Reading.", (ToolCall("read_file", {"path": "a.txt"}),))
 TASK = Task(id="t", prompt="What is in a.txt?", files={"a.txt": "hello"})

@@ -20,7 +20,7 @@ from warmstart.runners.sessions import find_trials, store_trial
 from warmstart.sources import ReadLog, read_sessions
 from warmstart.store import SessionDB
 from warmstart.store.marks import NO_MARK, Mark, mark_ending, read_mark
-from warmstart.warm.build import build_warmup
+from warmstart.warm import build_warmup
 
 TEMPLATE = Template(
     name="reads",

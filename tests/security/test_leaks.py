@@ -23,7 +23,7 @@ from warmstart.profile.summarise import summarise
 from warmstart.redact import Redactor
 from warmstart.template import canonical_json
 from warmstart.tool import run_tool_text
-from warmstart.warm.render import RENDERERS
+from warmstart.warm import RENDERERS
 
 TASK = "Fix the cart in the shop and round totals"
 

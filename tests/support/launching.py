@@ -9,8 +9,7 @@ from warmstart.app.warming import Prepared
 from warmstart.integrations.launch_parts import Place
 from warmstart.model.template import Example, Guidance, Template
 from warmstart.model.warmup import Arm, WarmUp
-from warmstart.warm.build import build_warmup
-from warmstart.warm.select import Choice
+from warmstart.warm import Choice, build_warmup
 
 SESSION_ID = "11111111-2222-4333-8444-555555555555"
 MESSAGE = "fix the failing cart test"

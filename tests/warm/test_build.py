@@ -17,9 +17,8 @@ from warmstart.model import Kind, Role
 from warmstart.model.facts import Marker, MarkerKind
 from warmstart.model.template import Example, Template
 from warmstart.model.warmup import WarmUp
-from warmstart.warm.build import FRAME, build_warmup
-from warmstart.warm.limits import Limits
-from warmstart.warm.shorten import shorten, shorten_arguments, shorten_line
+from warmstart.warm import FRAME, Limits, build_warmup, shorten_line
+from warmstart.warm.shorten import shorten, shorten_arguments
 
 
 def build(template: Template, **fields: object) -> WarmUp:
@@ -100,19 +99,6 @@ def test_files_are_taken_as_they_are_when_nobody_looked() -> None:
     assert "- cart.py" in build(template).system
 
 
-def test_the_message_changes_nothing_unless_that_is_asked_for() -> None:
-    examples = [
-        Example(tool="terminal", arguments={"n": n}, result="ok", intent=intent)
-        for n, intent in enumerate(("Show the invoice.", "Count the parcels."))
-    ]
-    template = make_template(examples=tuple(examples), recoveries=())
-    one = Limits(examples=1, by_message=True)
-    asks = ("show this invoice", "how many parcels, count")
-    assert build(template, message=asks[0]) == build(template, message=asks[1])
-    chosen = [build(template, message=ask, limits=one).messages[0].text for ask in asks]
-    assert chosen == ["Show the invoice.", "Count the parcels."]
-
-
 def test_long_results_keep_their_beginning_and_their_end() -> None:
     example = Example(tool="terminal", arguments={}, result="start " + "x" * 5000 + " end")
     template = make_template(examples=(example,), recoveries=())
@@ -170,9 +156,7 @@ CHILD = """
 import hashlib, sys
 sys.path.insert(0, "tests")
 from support.warming import make_template
-from warmstart.warm.build import build_warmup
-from warmstart.warm.render import RENDERERS, render
-from warmstart.warm.target import Target
+from warmstart.warm import RENDERERS, Target, build_warmup, render
 target = Target(cwd="/p", session_id="s-1", version="1", now=1767225600.0)
 tools = {"terminal", "read_file", "patch", "other", "more"}
 warmup = build_warmup(make_template(), template_id="ab" * 32, tools=tools)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -11,9 +10,7 @@ from hypothesis import strategies as st
 
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
-from warmstart.warm.bm25 import Bm25, list_terms
-from warmstart.warm.select import Entry, Index, Policy, Rules, choose
-from warmstart.warm.task_type import guess_task_type
+from warmstart.warm import Bm25, Entry, Index, Policy, Rules, choose, guess_task_type, list_terms
 
 NO_HOLDOUT = Rules(holdout=0.0)
 LIBRARY = (
@@ -141,15 +138,6 @@ def test_the_kind_of_work_breaks_a_tie() -> None:
     rules = Rules(holdout=0, policy=Policy.BEST, threshold=0.1)
     choice = choose("run pytest and git log on the cart total", entries, rules=rules)
     assert (choice.task_type, choice.template) == ("terminal", "b-terminal")
-
-
-def test_an_embedding_model_can_find_what_words_do_not() -> None:
-    def alike(message: str, texts: Sequence[str]) -> list[float]:
-        del message
-        return [0.95 if "Lisbon" in text else 0.0 for text in texts]
-
-    rules = Rules(holdout=0, similarity=alike)
-    assert choose("plan my holiday", LIBRARY, rules=rules).template == "book-travel"
 
 
 @given(st.text(max_size=200), st.text(max_size=10))

@@ -20,8 +20,7 @@ from warmstart.library.library import Library
 from warmstart.model.marker import Marker, MarkerKind
 from warmstart.model.warmup import Arm
 from warmstart.store.templates import TemplateRecord
-from warmstart.warm.bm25 import Bm25
-from warmstart.warm.select import Entry, join_text
+from warmstart.warm import Bm25, Entry, join_text
 
 OTHER_MODEL_WEIGHT = 0.5
 """How much a session with another model says about this one."""

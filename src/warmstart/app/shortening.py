@@ -32,7 +32,7 @@ from warmstart.redact.injection import strip_hidden
 from warmstart.runners.endpoint import Endpoint
 from warmstart.runners.wire import Prompt
 from warmstart.sources import ReadLog
-from warmstart.warm.shorten import shorten_line
+from warmstart.warm import shorten_line
 
 __all__ = [
     "SUMMARY", "Ablation", "Arms", "Compaction", "plan_ablation", "plan_compaction",

@@ -23,7 +23,7 @@ from warmstart.experiment.sizing import (
     learn_from_pilot,
     list_sizes,
 )
-from warmstart.warm.select import DEFAULT_HOLDOUT
+from warmstart.warm import DEFAULT_HOLDOUT
 
 SCHEMA_VERSION = 1
 USUAL = {

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from warmstart.experiment.variants import PARTS, check_variant, shape_template
 from warmstart.model.template import Template
 from warmstart.model.warmup import WarmUp
-from warmstart.warm.build import build_warmup
+from warmstart.warm import build_warmup
 
 __all__ = ["Choice", "Skipped", "choose_variants", "list_ablations"]
 

@@ -17,6 +17,8 @@ from warmstart.model import Call, Message, Request, Result, Role, Session, Statu
 from warmstart.wire import CODECS, CallIds, Prompt
 
 NO_RESULT = "[no result recorded]"
+OPENING = "[start of the session]"
+"""Stands for the user where a transcript begins with the assistant; Anthropic refuses it bare."""
 
 
 def export_openai(session: Session) -> dict[str, Any]:
@@ -33,7 +35,10 @@ def export_anthropic(session: Session) -> dict[str, Any]:
     """A session as one Anthropic conversation; leading system texts are its system field."""
     messages = list(list_messages(session, judged=True))
     system = [m.text for m in takewhile(lambda m: m.role is Role.SYSTEM, messages)]
-    prompt = Prompt(system="\n\n".join(system), messages=tuple(messages[len(system) :]))
+    messages = messages[len(system) :]
+    if messages and (messages[0].role is Role.ASSISTANT or messages[0].requests):
+        messages.insert(0, Message(role=Role.USER, text=OPENING))
+    prompt = Prompt(system="\n\n".join(system), messages=tuple(messages))
     body = CODECS["anthropic"].encode_request(prompt)
     return body | {"metadata": describe_session(session)}
 

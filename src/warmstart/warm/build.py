@@ -7,12 +7,11 @@ version of Python: nothing here draws, looks at a clock or follows the order of 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from warmstart.model.marker import MarkerKind
 from warmstart.model.template import Template
 from warmstart.model.warmup import WarmUp
-from warmstart.warm.bm25 import list_terms
 from warmstart.warm.episodes import MESSAGE_TOKENS, Episode, list_episodes, write_messages
 from warmstart.warm.limits import DEFAULT_BUDGET, DEFAULT_LIMITS, Limits
 from warmstart.warm.shorten import shorten_line
@@ -29,14 +28,12 @@ ADVICE = "From earlier sessions with these tools:"
 CONTEXT = "About this work:"
 MARKERS = "Often used here:"
 MAX_CONTEXT_CHARS = 600
-SIMILARITY_WEIGHT = 3.0
 
 
 def build_warmup(
     template: Template,
     *,
     template_id: str,
-    message: str = "",
     budget: int = DEFAULT_BUDGET,
     tools: Collection[str] | None = None,
     limits: Limits = DEFAULT_LIMITS,
@@ -46,7 +43,6 @@ def build_warmup(
     Args:
         template: where it is taken from.
         template_id: the hash of the template's content.
-        message: the user's first message; looked at only if ``limits.by_message`` is set.
         budget: tokens, everything included.
         tools: names of the tools the session has (``mcp__*`` for any that begins so); None if
             that is not known.
@@ -57,9 +53,7 @@ def build_warmup(
     episodes = _list_usable(template, draft, present, limits)
     frame = _Section(FRAME) if episodes else None
     reserve = estimate_tokens(FRAME) + MESSAGE_TOKENS if frame else 0
-    _add_guidance(template, draft, present, limits.guidance_share if episodes else 1.0, reserve)
-    if limits.by_message and message:
-        episodes = _favour_similar(episodes, message)
+    _add_guidance(template, draft, present, reserve)
     chosen = _choose_episodes(episodes, draft, limits, reserve)
     _add_world(template, draft, limits)
     return _finish(template, template_id, draft, chosen)
@@ -127,12 +121,10 @@ def _find_stale(episode: Episode, gone: frozenset[str]) -> str | None:
     return next((value for value in values if isinstance(value, str) and value in gone), None)
 
 
-def _add_guidance(
-    template: Template, draft: _Draft, present: Toolset | None, share: float, reserve: int
-) -> None:
+def _add_guidance(template: Template, draft: _Draft, present: Toolset | None, reserve: int) -> None:
     """Lines of advice, those on the tools that failed most first."""
     section = _Section(ADVICE)
-    limit = min(draft.budget - reserve, int(draft.budget * share))
+    limit = draft.budget - reserve
     cost = estimate_tokens(ADVICE) + MESSAGE_TOKENS
     for line in sorted(template.guidance, key=lambda line: (-line.errors, -line.calls, line.tool)):
         part = f"guidance:{line.tool}"
@@ -149,20 +141,6 @@ def _add_guidance(
     if section.lines:
         draft.sections.append(section)
         draft.tokens += cost
-
-
-def _favour_similar(episodes: Sequence[Episode], message: str) -> list[Episode]:
-    """Episodes whose request shares words with the message are worth more."""
-    wanted = frozenset(list_terms(message))
-
-    def likeness(episode: Episode) -> float:
-        terms = frozenset(list_terms(episode.ask))
-        return len(wanted & terms) / (len(terms) or 1)
-
-    return [
-        replace(episode, worth=episode.worth * (1 + SIMILARITY_WEIGHT * likeness(episode)))
-        for episode in episodes
-    ]
 
 
 def _choose_episodes(

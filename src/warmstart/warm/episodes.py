@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from warmstart.model import Certainty, ErrorClass, Kind, Message, Request, Result, Role
-from warmstart.model.template import Example, PatternType, Recovery, Template
+from warmstart.model.template import Example, Recovery, Template
 from warmstart.model.warmup import CALL_ID_PREFIX
 from warmstart.warm.limits import Limits
 from warmstart.warm.shorten import shorten, shorten_arguments, shorten_line
@@ -26,7 +26,6 @@ CALL_TOKENS = 12
 """What it adds to a call and its result: ids, names, quotes."""
 NO_CLOSING = "Done."
 CERTAINTY_WORTH = {Certainty.EXPLICIT: 1.0, Certainty.STRUCTURAL: 0.9, Certainty.TEXTUAL: 0.6}
-TYPE_WORTH = {PatternType.RETRY: 1.2, PatternType.INIT: 1.1}
 BASE_WORTH = 0.15
 """What an example of a tool that never fails is worth beside one of a tool that always does."""
 ERROR_WORDS = {
@@ -123,7 +122,6 @@ def _from_example(
     worth = (
         (BASE_WORTH + failing.get(example.tool, 0.0))
         * CERTAINTY_WORTH[example.certainty]
-        * TYPE_WORTH.get(example.pattern_type, 1.0)
         * (1 + math.log(max(example.sessions, 1)))
     )
     step = Step(

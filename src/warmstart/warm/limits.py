@@ -21,14 +21,9 @@ class Limits:
     """For each text among a call's arguments."""
     said_chars: int = 300
     """For what the user and the agent say."""
-    guidance_share: float = 0.4
-    """How much of the budget guidance may take where there are examples too."""
     markers: int = 5
     existing: frozenset[str] | None = None
     """Files among the template's markers that still exist; None if nobody looked."""
-    by_message: bool = False
-    """Prefer examples that resemble the message. Off: a template gives the same bytes to every
-    session, so that a provider's prompt cache holds across them."""
 
 
 DEFAULT_LIMITS = Limits()

@@ -37,9 +37,6 @@ WORDS_PER_DOUBT = 10
 STALE_LOSS = 0.3
 """What a template loses when none of its files is there any more; its advice still holds."""
 
-Similarity = Callable[[str, Sequence[str]], Sequence[float]]
-"""A message and texts to how alike they are, 0 to 1: the door for an embedding model."""
-
 
 class Policy(StrEnum):
     """How one of several fitting templates is taken."""
@@ -104,7 +101,6 @@ class Rules:
     """None: guessed from the message."""
     history: Mapping[str, int] | None = None
     """Past sessions by kind of work, for messages that do not say."""
-    similarity: Similarity | None = None
     freshness: Callable[[str], float] | None = None
     """Asks, for the few templates that are looked at closely, how much of their world still exists;
     None: what the entries say."""
@@ -190,18 +186,11 @@ class Index:
         """The entry at a place."""
         return self._get(place)
 
-    def match(self, message: str, similarity: Similarity | None) -> dict[int, float]:
+    def match(self, message: str) -> dict[int, float]:
         """How well entries fit the message by their words, 0 to 1, by place."""
         terms = list_terms(message)
         doubt = HALF_AT * (1 + len(set(terms)) / WORDS_PER_DOUBT)
-        fits = {place: s / (s + doubt) for place, s in self._bm25.score(terms).items()}
-        if similarity is None:
-            return fits
-        alike = similarity(message, self.texts)
-        return {
-            place: (fits.get(place, 0.0) + min(max(value, 0.0), 1.0)) / 2
-            for place, value in enumerate(alike)
-        }
+        return {place: s / (s + doubt) for place, s in self._bm25.score(terms).items()}
 
 
 def choose(
@@ -242,7 +231,7 @@ def _rank(
     message: str, index: Index, kind: str, session_seed: str, rules: Rules
 ) -> tuple[Ranked, ...]:
     """The best fits, highest score first."""
-    fits = index.match(message, rules.similarity)
+    fits = index.match(message)
     nearest = sorted(fits, key=lambda place: (-fits[place], place))[:MAX_CANDIDATES]
     present = None if rules.tools is None else Toolset(rules.tools)
     candidates = [(_freshen(index.get(place), rules), fits[place]) for place in nearest]
@@ -336,7 +325,6 @@ __all__ = [
     "Policy",
     "Ranked",
     "Rules",
-    "Similarity",
     "choose",
     "draw_share",
     "join_text",

@@ -1,8 +1,7 @@
 """Anthropic's messages.
 
-What the API asks for holds in every request: the first message is the user's, roles alternate
-(neighbours of one role are merged), no text block is empty, and every ``tool_use`` is answered by a
-``tool_result`` at the start of the next user message.
+What the API asks for holds in every request: roles alternate (neighbours of one role are merged),
+no text block is empty, and the results of calls stand at the start of the next user message.
 """
 
 from __future__ import annotations
@@ -42,8 +41,6 @@ from warmstart.wire.fields import (
 from warmstart.wire.pairing import safe_name
 
 VERSION = "2023-06-01"
-OPENING = "[start of the session]"
-"""Stands for the user where a conversation begins with the assistant."""
 MAX_PAGES = 100
 """Found pages that a result's text names."""
 _STOPS = {
@@ -129,7 +126,7 @@ def _split_message(body: Mapping[str, Any]) -> Iterator[Body]:
     yield {"type": "message_stop"}
 
 
-class Anthropic:
+class AnthropicCodec:
     """``/v1/messages``."""
 
     name = "anthropic"
@@ -147,8 +144,6 @@ class Anthropic:
         for message in prompt.messages:
             asks = message.role is Role.ASSISTANT or message.requests
             _append(turns, "assistant" if asks else "user", _encode_blocks(message))
-        if turns and turns[0]["role"] != "user":
-            turns.insert(0, {"role": "user", "content": [_text_block(OPENING)]})
         tools = [
             {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
             for tool in prompt.tools

@@ -134,7 +134,7 @@ def _delta(delta: Body, finish: str | None = None) -> Body:
     return {"index": 0, "delta": delta, "finish_reason": finish}
 
 
-class Chat:
+class ChatCodec:
     """``/v1/chat/completions``."""
 
     name = "openai"

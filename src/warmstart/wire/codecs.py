@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from warmstart.wire.anthropic import Anthropic
-from warmstart.wire.chat import Chat
+from warmstart.wire.anthropic import AnthropicCodec
+from warmstart.wire.chat import ChatCodec
 from warmstart.wire.codec import Codec, Prompt
 from warmstart.wire.fields import Body, as_dict, as_dicts, as_text
-from warmstart.wire.gemini import Gemini
-from warmstart.wire.responses import Responses
+from warmstart.wire.gemini import GeminiCodec
+from warmstart.wire.responses import ResponsesCodec
 
 CODECS: dict[str, Codec] = {
-    codec.name: codec for codec in (Chat(), Responses(), Anthropic(), Gemini())
+    codec.name: codec for codec in (ChatCodec(), ResponsesCodec(), AnthropicCodec(), GeminiCodec())
 }
 SYSTEM_ROLES = ("system", "developer")
 
@@ -60,19 +60,24 @@ def insert_before(
     match codec.name:
         case "anthropic":
             system = _join_system(body.get("system"), prompt.system)
-            return {**body, **({"system": system} if system else {}), codec.key: written + items}
+            return _put(body, "system", system) | {codec.key: written + items}
         case "gemini":
             name = "systemInstruction" if "systemInstruction" in body else "system_instruction"
             parts = as_dicts(as_dict(body.get(name)).get("parts"))
             parts += [{"text": prompt.system}] if prompt.system else []
-            system = {name: {**as_dict(body.get(name)), "parts": parts}} if parts else {}
-            return {**body, **system, codec.key: written + items}
+            system = {**as_dict(body.get(name)), "parts": parts} if parts else None
+            return _put(body, name, system) | {codec.key: written + items}
     if "instructions" in body:
         text = _join_system(body["instructions"], prompt.system)
         return {**body, "instructions": text, codec.key: written + items}
     leading = count_leading(items)
     system = _merge_system(items[:leading], prompt.system, separate=separate_system)
     return {**body, codec.key: system + written + items[leading:]}
+
+
+def _put(body: Mapping[str, Any], name: str, value: Any) -> Body:
+    """A body with a field that has a value: in its place, or first where it is new."""
+    return {**({} if name in body else {name: None}), **body, name: value} if value else dict(body)
 
 
 def count_leading(items: Sequence[Any]) -> int:

@@ -105,7 +105,7 @@ def _is_thought(part: Body) -> bool:
     return part.get("thought") is True
 
 
-class Gemini:
+class GeminiCodec:
     """``/v1beta/models/MODEL:generateContent``."""
 
     name = "gemini"

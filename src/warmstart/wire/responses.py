@@ -125,7 +125,7 @@ def _split_item(item: Body, index: int) -> Iterator[Body]:
     yield {"type": "response.output_item.done", "output_index": index, "item": item}
 
 
-class Responses:
+class ResponsesCodec:
     """``/v1/responses``."""
 
     name = "responses"
