@@ -60,7 +60,7 @@ def test_a_trial_is_prompt_calls_results_and_answer(run: Run, api: str) -> None:
     assert done.turns == 2
     assert done.tokens.output > 0
     assert served.requests[0].prompt.system == "Be brief."
-    assert "read_file" in served.requests[0].prompt.tools
+    assert "read_file" in served.requests[0].prompt.tool_names
     assert {"authorization", "x-api-key"} & set(served.requests[0].headers)
 
 
@@ -100,7 +100,7 @@ def test_a_call_its_server_cannot_read_is_an_error_of_the_model(run: Run) -> Non
     assert done.status is TrialStatus.FINISHED
     assert done.messages[1].requests[0].tool == INVALID_CALL
     assert done.messages[2].results[0].is_error
-    assert [turn.role for turn in served.requests[1].prompt.turns] == ["user", "user"]
+    assert [message.role for message in served.requests[1].prompt.messages] == ["user", "user"]
     assert UNREADABLE_CALL not in str(served.requests[1].body)
 
 
