@@ -19,7 +19,7 @@ from support.planting import Planter, find_leaks
 from warmstart.app import Workspace
 from warmstart.app.experiments import reach_verdict, read_standing
 from warmstart.model.template import TemplateState
-from warmstart.runners.pool import Done, Pool
+from warmstart.runners import FinishedTrial, Pool
 from warmstart.store import SessionDB
 from warmstart.testing import Fault, LearningModel, Script, ScriptedEndpoint
 
@@ -414,7 +414,7 @@ def test_an_interrupt_keeps_what_is_done(
     new()
     follow = Pool._follow
 
-    def interrupted(pool: Pool, slots: Any) -> Iterator[Done]:
+    def interrupted(pool: Pool, slots: Any) -> Iterator[FinishedTrial]:
         for number, done in enumerate(follow(pool, slots)):
             if number == 3:
                 raise KeyboardInterrupt

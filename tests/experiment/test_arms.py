@@ -52,4 +52,4 @@ def test_the_shipped_placebo_is_examples_of_other_work() -> None:
     assert start.calls == len(template.examples)
     assert all(message.kind is Kind.WARMUP for message in start.messages)
     used = {request.tool for message in start.messages for request in message.requests}
-    assert used.isdisjoint({"read_file", "write_file", "patch", "terminal", "calculator"})
+    assert used.isdisjoint({"read_file", "write_file", "patch", "terminal"})

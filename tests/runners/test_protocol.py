@@ -7,9 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warmstart.model import Message, Request, Result, Role
-from warmstart.runners.protocol import describe_tools, read_answer, spell_messages
-from warmstart.runners.tools import builtin_tools
-from warmstart.runners.wire import INVALID_CALL
+from warmstart.runners import builtin_tools
+from warmstart.runners.endpoint import (
+    INVALID_CALL,
+    describe_tools,
+    read_answer,
+    spell_messages,
+    spell_unreadable,
+)
+
+ASKED = Message(role=Role.USER, text="Read a.")
 
 
 def _read(text: str) -> Message:
@@ -66,3 +73,23 @@ def test_every_tool_is_described() -> None:
     text = describe_tools(builtin_tools())
     for tool in builtin_tools():
         assert f"- {tool.name}(" in text
+
+
+def test_calls_that_could_not_be_read_are_sent_back_as_text() -> None:
+    asked = Message(role=Role.ASSISTANT, requests=(Request(tool=INVALID_CALL, id="c", raw="{x"),))
+    told = Message(role=Role.TOOL, results=(Result(text="no", call_id="c", tool=INVALID_CALL),))
+    spoken = spell_unreadable((ASKED, asked, told))
+    assert [(m.role, m.text) for m in spoken[1:]] == [(Role.ASSISTANT, "{x"), (Role.USER, "no")]
+    assert spoken[0] is ASKED
+
+
+def test_calls_beside_such_a_one_are_sent_back_as_text_too() -> None:
+    good = Request(tool="a", id="g", arguments={"x": 1})
+    asked = Message(
+        role=Role.ASSISTANT, requests=(Request(tool=INVALID_CALL, id="c", raw="{x"), good)
+    )
+    told = Message(role=Role.TOOL, results=(Result(text="yes", call_id="g", tool="a"),))
+    spoken = spell_unreadable((asked, told))
+    assert [m.requests for m in spoken] == [(), ()]
+    assert '"tool": "a"' in spoken[0].text
+    assert (spoken[1].role, spoken[1].text) == (Role.USER, "yes")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from warmstart.runners.sandbox import MAX_FILE_BYTES, Sandbox, SandboxError
+from warmstart.runners.tools import MAX_FILE_BYTES, Sandbox, SandboxError
 
 
 def test_files_are_laid_out_and_gone_afterwards(tmp_path: Path) -> None:

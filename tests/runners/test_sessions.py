@@ -13,10 +13,10 @@ from warmstart.experiment.tasks import Task, parse_tasks
 from warmstart.experiment.trial import Trial, TrialCall, TrialStatus
 from warmstart.model import Kind, Message, Request, Result, Role, Status, Tokens
 from warmstart.model.template import Example, Template
-from warmstart.runners.endpoint import Conversation
-from warmstart.runners.sandbox import Sandbox
+from warmstart.runners import find_trials, store_trial
+from warmstart.runners.endpoint import TrialTranscript
 from warmstart.runners.scoring import Setting, score_trial
-from warmstart.runners.sessions import find_trials, store_trial
+from warmstart.runners.tools import Sandbox
 from warmstart.sources import ReadLog, read_sessions
 from warmstart.store import SessionDB
 from warmstart.store.marks import NO_MARK, Mark, mark_ending, read_mark
@@ -48,7 +48,7 @@ def _start() -> ArmStart:
     return start_warm(build_warmup(TEMPLATE, template_id="0" * 64))
 
 
-def _talk(start: ArmStart) -> Conversation:
+def _talk(start: ArmStart) -> TrialTranscript:
     messages = [*start.messages, Message(role=Role.USER, text=TASK.prompt)]
     for number, (tool, arguments, result) in enumerate(CALLS):
         call_id = f"own_{number}"
@@ -60,13 +60,13 @@ def _talk(start: ArmStart) -> Conversation:
         messages.append(Message(role=Role.ASSISTANT, requests=(request,), reasoning="Hm."))
         messages.append(Message(role=Role.TOOL, results=(answer,)))
     messages.append(Message(role=Role.ASSISTANT, text="It says none."))
-    return Conversation(
+    return TrialTranscript(
         system="S", messages=tuple(messages), answer="It says none.", turns=4,
         tokens=Tokens(input=10, output=5), started_at=1000.0, seconds=2.0, model="m",
     )  # fmt: skip
 
 
-def _score(tmp_path: Path, conversation: Conversation, task: Task = TASK) -> Trial:
+def _score(tmp_path: Path, conversation: TrialTranscript, task: Task = TASK) -> Trial:
     slot = Slot(7, task.id, "warm:reads", 1)
     setting = Setting(experiment="first", setup="s", slot=slot, start=_start())
     with Sandbox(task.files, tmp_path) as sandbox:
@@ -91,7 +91,7 @@ def test_a_value_copied_from_an_example_is_counted(tmp_path: Path) -> None:
 
 def test_a_value_copied_from_inside_a_list_is_counted_too(tmp_path: Path) -> None:
     request = Request(tool="x", id="c", arguments={"many": [{"path": "docs/old.txt"}, 3]})
-    talk = Conversation(messages=(Message(role=Role.ASSISTANT, requests=(request,)),))
+    talk = TrialTranscript(messages=(Message(role=Role.ASSISTANT, requests=(request,)),))
     assert _score(tmp_path, talk).copied == 1
 
 
@@ -103,14 +103,14 @@ def test_a_command_checks_what_the_trial_left(tmp_path: Path) -> None:
         "check": {"command": "test -f a.txt"},
     }
     [task] = parse_tasks([json.dumps(checked)])
-    assert _score(tmp_path, Conversation(), task).success
+    assert _score(tmp_path, TrialTranscript(), task).success
     [failing] = parse_tasks([json.dumps({**checked, "check": {"command": "echo bad; exit 2"}})])
-    trial = _score(tmp_path, Conversation(), failing)
+    trial = _score(tmp_path, TrialTranscript(), failing)
     assert (trial.success, "exited 2: 'bad'" in trial.detail) == (False, True)
 
 
 def test_a_crash_is_a_failure_where_success_can_be_told(tmp_path: Path) -> None:
-    crashed = Conversation(status=TrialStatus.CRASHED, detail="gone", messages=())
+    crashed = TrialTranscript(status=TrialStatus.CRASHED, detail="gone", messages=())
     assert (_score(tmp_path, crashed).success, _score(tmp_path, crashed).detail) == (False, "gone")
     assert _score(tmp_path, crashed, Task(id="t", prompt="p")).success is None
 
@@ -147,7 +147,7 @@ def test_storing_again_changes_nothing_and_another_talk_is_refused(
     store_trial(db, scored, conversation, "plan")
     assert db.session_count() == 1
     with pytest.raises(InternalError, match="could not be stored"):
-        store_trial(db, scored, Conversation(messages=conversation.messages[::-1]), "plan")
+        store_trial(db, scored, TrialTranscript(messages=conversation.messages[::-1]), "plan")
 
 
 def test_marks_of_others_say_nothing() -> None:

@@ -22,7 +22,7 @@ from warmstart.experiment.tasks import Task
 from warmstart.experiment.variants import shape_template
 from warmstart.library import Stored
 from warmstart.library.gate import require_approved
-from warmstart.runners.tools import builtin_tools
+from warmstart.runners import builtin_tools
 from warmstart.template import template_id
 from warmstart.warm import build_warmup, estimate_tokens
 

@@ -43,9 +43,13 @@ from warmstart.experiment.trial import Trial
 from warmstart.experiment.verdict import Verdict, verdict_of
 from warmstart.library import Stored
 from warmstart.model.template import TemplateState
-from warmstart.runners.command import check_command
-from warmstart.runners.records import Record, count_unreadable, read_trials
-from warmstart.runners.tools import builtin_tools
+from warmstart.runners import (
+    TrialRecord,
+    builtin_tools,
+    check_command,
+    count_unreadable,
+    read_trials,
+)
 
 FOLDER = "experiments"
 PLAN_FILE = "plan.toml"
@@ -97,7 +101,7 @@ class Standing:
 
     plan: Plan
     hash: str
-    records: tuple[Record, ...]
+    records: tuple[TrialRecord, ...]
     deviations: tuple[Deviation, ...]
     unreadable: int
     """Lines of the trial file that are no trials."""

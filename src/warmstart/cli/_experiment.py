@@ -52,7 +52,7 @@ from warmstart.experiment.plan import (
 )
 from warmstart.experiment.trial import TrialStatus
 from warmstart.export import format_csv
-from warmstart.runners.sessions import format_trial
+from warmstart.runners import format_trial
 from warmstart.wire import encode_line
 
 if TYPE_CHECKING:

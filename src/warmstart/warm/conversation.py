@@ -16,7 +16,7 @@ from typing import Any
 from warmstart.model import Message, Result, Role
 from warmstart.model.warmup import CALL_ID_PREFIX, WarmUp
 from warmstart.warm.build import FRAME
-from warmstart.wire import CODECS, Body, Prompt, find_codec, insert_before, pair_calls
+from warmstart.wire import CODECS, Body, Prompt, find_codec, insert_before, pair_calls, with_objects
 
 READY = "Understood. I am ready for the task."
 MAX_LOOK = 200
@@ -33,7 +33,7 @@ def list_messages(warmup: WarmUp, *, with_system: bool = False) -> tuple[Message
         with_system: put the frame and guidance before the first user's text, for forms that have
             no place for system text.
     """
-    messages = _trim([_write_objects(message) for message in pair_calls(warmup.messages)])
+    messages = _trim([with_objects(message) for message in pair_calls(warmup.messages)])
     if not (with_system and warmup.system.strip()):
         return tuple(messages)
     if not messages:
@@ -85,31 +85,21 @@ def is_warm(
     conversation: Prompt | Sequence[Mapping[str, Any]], warmup: WarmUp | None = None
 ) -> bool:
     """Whether a conversation was started warm already, with this warm-up or another."""
-    marks = [FRAME] + ([warmup.system] if warmup and warmup.system else [])
+    marks = (FRAME, warmup.system) if warmup and warmup.system else (FRAME,)
     prompt = conversation if isinstance(conversation, Prompt) else _read(conversation[:MAX_LOOK])
-    seen = prompt.messages[:MAX_LOOK]
-    ids = (request.id or "" for message in seen for request in message.requests)
-    texts = [prompt.system, *(message.text for message in seen)]
-    return any(call_id.startswith(CALL_ID_PREFIX) for call_id in ids) or any(
-        mark in text for text in texts for mark in marks
-    )
+    texts = (prompt.system, *(message.text for message in prompt.messages[:MAX_LOOK]))
+    return any(mark in text for text in texts for mark in marks) or _has_example_call(prompt)
+
+
+def _has_example_call(prompt: Prompt) -> bool:
+    requests = (r for message in prompt.messages[:MAX_LOOK] for r in message.requests)
+    return any((request.id or "").startswith(CALL_ID_PREFIX) for request in requests)
 
 
 def _read(messages: Sequence[Mapping[str, Any]]) -> Prompt:
     items = [dict(message) for message in messages]
     codec = find_codec(items)
     return codec.decode_request({codec.key: items})
-
-
-def _write_objects(message: Message) -> Message:
-    """Arguments that were not a JSON object become one, so that every provider takes them."""
-    asked = message.requests
-    if all(request.raw is None for request in asked):
-        return message
-    objects = (dict(r.arguments) if r.raw is None else {"raw": r.raw} for r in asked)
-    written = zip(asked, objects, strict=True)
-    requests = tuple(replace(request, arguments=data, raw=None) for request, data in written)
-    return replace(message, requests=requests)
 
 
 def _trim(messages: list[Message]) -> list[Message]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from warmstart.wire.codecs import CODECS, build_url, count_leading, find_codec, insert_before
     from warmstart.wire.encoding import encode_json, encode_line
     from warmstart.wire.fields import Body
-    from warmstart.wire.pairing import CallIds, pair_calls, safe_name, with_ids
+    from warmstart.wire.pairing import CallIds, pair_calls, safe_name, with_ids, with_objects
     from warmstart.wire.stream import EventParser, StreamDecoder, encode_events
 else:
     from warmstart._lazy import load_on_use
@@ -48,7 +48,7 @@ else:
             "codecs": ("CODECS", "build_url", "count_leading", "find_codec", "insert_before"),
             "encoding": ("encode_json", "encode_line"),
             "fields": ("Body",),
-            "pairing": ("CallIds", "pair_calls", "safe_name", "with_ids"),
+            "pairing": ("CallIds", "pair_calls", "safe_name", "with_ids", "with_objects"),
             "stream": ("EventParser", "StreamDecoder", "encode_events"),
         },
     )
@@ -76,4 +76,5 @@ __all__ = [
     "pair_calls",
     "safe_name",
     "with_ids",
+    "with_objects",
 ]

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from warmstart.model import Message, Request, Result, Role
+from warmstart.wire.fields import as_object
 
 MAX_NAME_LENGTH = 64
 _UNSAFE = re.compile(r"[^a-zA-Z0-9_-]")
@@ -68,6 +69,17 @@ def _pair(
             call_id = ids.take(request.id)
             result = replace(waiting.pop(0), call_id=call_id, tool=request.tool)
             yield replace(request, id=call_id), result
+
+
+def with_objects(message: Message) -> Message:
+    """A message whose arguments are all JSON objects, as servers that parse them again expect."""
+    if all(request.raw is None for request in message.requests):
+        return message
+    requests = tuple(
+        request if request.raw is None else replace(request, arguments=as_object(request), raw=None)
+        for request in message.requests
+    )
+    return replace(message, requests=requests)
 
 
 def with_ids(messages: Sequence[Message]) -> tuple[Message, ...]:
