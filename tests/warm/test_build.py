@@ -17,8 +17,8 @@ from warmstart.model import Kind, Role
 from warmstart.model.facts import Marker, MarkerKind
 from warmstart.model.template import Example, Template
 from warmstart.model.warmup import WarmUp
-from warmstart.warm import FRAME, Limits, build_warmup, shorten_line
-from warmstart.warm.shorten import shorten, shorten_arguments
+from warmstart.warm import FRAME, WarmUpLimits, build_warmup, shorten_line
+from warmstart.warm.episodes import shorten, shorten_arguments
 
 
 def build(template: Template, **fields: object) -> WarmUp:
@@ -81,13 +81,13 @@ def test_examples_of_tools_that_fail_are_preferred() -> None:
         Example(tool="terminal", arguments={"command": "a"}, result="text", intent="Run it once."),
     )
     template = make_template(examples=examples, recoveries=())
-    assert tools_of(build(template, limits=Limits(examples=1))) == ["terminal"]
+    assert tools_of(build(template, limits=WarmUpLimits(examples=1))) == ["terminal"]
 
 
 def test_what_refers_to_a_file_that_is_gone_is_left_out() -> None:
     template = make_template()
-    there = build(template, limits=Limits(existing=frozenset({"cart.py"})))
-    gone = build(template, limits=Limits(existing=frozenset()))
+    there = build(template, limits=WarmUpLimits(existing=frozenset({"cart.py"})))
+    gone = build(template, limits=WarmUpLimits(existing=frozenset()))
     assert "- cart.py" in there.system
     assert "cart.py" not in gone.system
     assert "example:1: cart.py is gone" in gone.left_out

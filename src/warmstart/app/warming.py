@@ -35,13 +35,13 @@ from warmstart.warm import (
     DEFAULT_BUDGET,
     DEFAULT_HOLDOUT,
     DEFAULT_THRESHOLD,
-    Choice,
-    Index,
-    Limits,
     Policy,
     Rendered,
-    Rules,
+    SelectionRules,
     Target,
+    TemplateChoice,
+    TemplateIndex,
+    WarmUpLimits,
     build_warmup,
     choose,
     guess_task_type,
@@ -95,7 +95,7 @@ class Occasion:
 class Prepared:
     """What a session starts with. A cold one has an empty warm-up, so that callers need no case."""
 
-    choice: Choice
+    choice: TemplateChoice
     warmup: WarmUp
     version: int | None = None
     start: int | None = None
@@ -146,10 +146,10 @@ class Bookcase:
         self._shelf = None
         self._read.clear()
 
-    def index(self, model: str | None) -> Index:
+    def index(self, model: str | None) -> TemplateIndex:
         """What can be chosen, with how it went for a model."""
         shelf = self.shelf
-        return Index.of_texts(
+        return TemplateIndex.of_texts(
             shelf.names,
             shelf.texts,
             lambda place: shelf.make_entry(place, model),
@@ -260,8 +260,8 @@ def _tell_unreviewed(stored: Stored | None) -> str:
     return say_unreviewed(stored)
 
 
-def _choose(bookcase: Bookcase, occasion: Occasion, config: WarmConfig) -> Choice:
-    rules = Rules(
+def _choose(bookcase: Bookcase, occasion: Occasion, config: WarmConfig) -> TemplateChoice:
+    rules = SelectionRules(
         policy=config.policy,
         holdout=config.holdout,
         threshold=config.threshold,
@@ -282,9 +282,9 @@ def hash_message(message: str) -> str:
     return hashlib.sha256(message.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def _take_named(stored: Stored, occasion: Occasion) -> Choice:
+def _take_named(stored: Stored, occasion: Occasion) -> TemplateChoice:
     """A template someone asked for by name."""
-    return Choice(
+    return TemplateChoice(
         template=stored.name,
         arm=Arm.WARM,
         reason=f"{stored.name} was asked for by name",
@@ -300,11 +300,11 @@ def _build(stored: Stored | None, occasion: Occasion, config: WarmConfig) -> War
         template_id=stored.id,
         budget=config.budget,
         tools=occasion.tools,
-        limits=Limits(existing=find_existing(stored.template.markers, _folder(occasion))),
+        limits=WarmUpLimits(existing=find_existing(stored.template.markers, _folder(occasion))),
     )
 
 
-def _stay_cold(choice: Choice) -> WarmUp:
+def _stay_cold(choice: TemplateChoice) -> WarmUp:
     return WarmUp(template=choice.template or "", template_id="")
 
 

@@ -30,6 +30,7 @@ from warmstart.store.marks import WARMUP_MARK, mark_ending
 TRIALS_FILE = "trials.jsonl"
 LOCK_FILE = "run.lock"
 PRIVATE = 0o600
+FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
 SOURCE = "experiment"
 TRIAL_SCHEMA = 1
 EVERY = 1 << 40
@@ -82,7 +83,7 @@ class TrialFile:
     def __init__(self, folder: Path) -> None:
         self.path = folder / TRIALS_FILE
         existed = self.path.exists()
-        self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE)
+        self._handle = os.open(self.path, FLAGS, PRIVATE)
         self._mend()
         self._keys = {record.trial.key for record in read_trials(folder)}
         if not existed:
@@ -162,8 +163,11 @@ def _read_lines(path: Path) -> Iterator[TrialRecord]:
 
 
 def _sync_folder(folder: Path) -> None:
-    """So that the file's name, too, survives a power cut."""
-    handle = os.open(folder, os.O_RDONLY)
+    """So that the file's name, too, survives a power cut; where folders can be opened."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except PermissionError:  # Windows opens none
+        return
     try:
         os.fsync(handle)
     finally:

@@ -19,26 +19,29 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from warmstart.warm.bm25 import Bm25, list_terms
     from warmstart.warm.build import FRAME, build_warmup
     from warmstart.warm.conversation import inject, is_warm, list_messages
+    from warmstart.warm.episodes import (
+        DEFAULT_BUDGET,
+        DEFAULT_LIMITS,
+        WarmUpLimits,
+        shorten_line,
+    )
     from warmstart.warm.forms import ANYWHERE, FormKind, Rendered, Target
-    from warmstart.warm.limits import DEFAULT_BUDGET, DEFAULT_LIMITS, Limits
     from warmstart.warm.renderers import RENDERERS, render
+    from warmstart.warm.search import Bm25, guess_task_type, list_terms
     from warmstart.warm.select import (
         DEFAULT_HOLDOUT,
         DEFAULT_THRESHOLD,
-        Choice,
-        Entry,
-        Index,
         Policy,
         Ranked,
-        Rules,
+        SelectionRules,
+        TemplateChoice,
+        TemplateEntry,
+        TemplateIndex,
         choose,
         join_text,
     )
-    from warmstart.warm.shorten import shorten_line
-    from warmstart.warm.task_type import guess_task_type
     from warmstart.warm.tokens import estimate_tokens
 else:
     from warmstart._lazy import load_on_use
@@ -46,26 +49,24 @@ else:
     _get = load_on_use(
         __name__,
         {
-            "bm25": ("Bm25", "list_terms"),
             "build": ("FRAME", "build_warmup"),
             "conversation": ("inject", "is_warm", "list_messages"),
             "forms": ("ANYWHERE", "FormKind", "Rendered", "Target"),
-            "limits": ("DEFAULT_BUDGET", "DEFAULT_LIMITS", "Limits"),
+            "episodes": ("DEFAULT_BUDGET", "DEFAULT_LIMITS", "WarmUpLimits", "shorten_line"),
+            "search": ("Bm25", "guess_task_type", "list_terms"),
             "renderers": ("RENDERERS", "render"),
             "select": (
                 "DEFAULT_HOLDOUT",
                 "DEFAULT_THRESHOLD",
-                "Choice",
-                "Entry",
-                "Index",
                 "Policy",
                 "Ranked",
-                "Rules",
+                "SelectionRules",
+                "TemplateChoice",
+                "TemplateEntry",
+                "TemplateIndex",
                 "choose",
                 "join_text",
             ),
-            "shorten": ("shorten_line",),
-            "task_type": ("guess_task_type",),
             "tokens": ("estimate_tokens",),
         },
     )
@@ -87,16 +88,16 @@ __all__ = [
     "FRAME",
     "RENDERERS",
     "Bm25",
-    "Choice",
-    "Entry",
     "FormKind",
-    "Index",
-    "Limits",
     "Policy",
     "Ranked",
     "Rendered",
-    "Rules",
+    "SelectionRules",
     "Target",
+    "TemplateChoice",
+    "TemplateEntry",
+    "TemplateIndex",
+    "WarmUpLimits",
     "build_warmup",
     "choose",
     "estimate_tokens",

@@ -75,7 +75,7 @@ def _write_claude(message: Message, results: Sequence[Result], target: Target) -
         yield {"type": "user", "message": {"role": "user", "content": message.text}}
         return
     answered = (message, *(Message(role=Role.TOOL, results=(one,)) for one in results))
-    said, *answers = _encode("anthropic", answered)
+    written, *answers = _encode("anthropic", answered)
     yield {
         "type": "assistant",
         "message": {
@@ -83,7 +83,7 @@ def _write_claude(message: Message, results: Sequence[Result], target: Target) -
             "type": "message",
             "role": "assistant",
             "model": target.model or "unknown",
-            "content": said["content"],
+            "content": written["content"],
             "stop_reason": "tool_use" if message.requests else "end_turn",
             "stop_sequence": None,
             "usage": NO_USAGE,

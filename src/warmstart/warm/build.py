@@ -6,17 +6,23 @@ version of Python: nothing here draws, looks at a clock or follows the order of 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from warmstart.model.marker import MarkerKind
 from warmstart.model.template import Template
 from warmstart.model.warmup import WarmUp
-from warmstart.warm.episodes import MESSAGE_TOKENS, Episode, list_episodes, write_messages
-from warmstart.warm.limits import DEFAULT_BUDGET, DEFAULT_LIMITS, Limits
-from warmstart.warm.shorten import shorten_line
+from warmstart.warm.episodes import (
+    DEFAULT_BUDGET,
+    DEFAULT_LIMITS,
+    MESSAGE_TOKENS,
+    Episode,
+    WarmUpLimits,
+    list_episodes,
+    shorten_line,
+    write_messages,
+)
 from warmstart.warm.tokens import estimate_tokens
-from warmstart.warm.toolset import Toolset
 
 FRAME = (
     "The conversation opens with examples from earlier sessions that went well. They are over: the"
@@ -30,13 +36,28 @@ MARKERS = "Often used here:"
 MAX_CONTEXT_CHARS = 600
 
 
+class Toolset:
+    """The tools a session has, in any case; a name that ends in ``*`` is a beginning."""
+
+    __slots__ = ("_beginnings", "_names")
+
+    def __init__(self, names: Iterable[str]) -> None:
+        folded = [name.casefold() for name in names]
+        self._names = frozenset(folded)
+        self._beginnings = tuple(name[:-1] for name in folded if name.endswith("*"))
+
+    def __contains__(self, tool: str) -> bool:
+        folded = tool.casefold()
+        return folded in self._names or folded.startswith(self._beginnings)
+
+
 def build_warmup(
     template: Template,
     *,
     template_id: str,
     budget: int = DEFAULT_BUDGET,
     tools: Collection[str] | None = None,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: WarmUpLimits = DEFAULT_LIMITS,
 ) -> WarmUp:
     """What a session starts with.
 
@@ -86,7 +107,7 @@ class _Draft:
 
 
 def _list_usable(
-    template: Template, draft: _Draft, present: Toolset | None, limits: Limits
+    template: Template, draft: _Draft, present: Toolset | None, limits: WarmUpLimits
 ) -> list[Episode]:
     """The episodes whose tools the session has and whose files are still there."""
     gone = _list_gone(template, limits)
@@ -109,7 +130,7 @@ def _find_absent(tools: Collection[str], present: Toolset | None) -> str | None:
     return next((tool for tool in sorted(tools) if tool not in present), None)
 
 
-def _list_gone(template: Template, limits: Limits) -> frozenset[str]:
+def _list_gone(template: Template, limits: WarmUpLimits) -> frozenset[str]:
     if limits.existing is None:
         return frozenset()
     files = {marker.value for marker in template.markers if marker.kind is MarkerKind.FILE}
@@ -144,7 +165,7 @@ def _add_guidance(template: Template, draft: _Draft, present: Toolset | None, re
 
 
 def _choose_episodes(
-    episodes: Sequence[Episode], draft: _Draft, limits: Limits, reserve: int
+    episodes: Sequence[Episode], draft: _Draft, limits: WarmUpLimits, reserve: int
 ) -> list[Episode]:
     """Greedy by worth per token; each further episode of a tool is worth less than the one before.
 
@@ -188,7 +209,7 @@ def _order(part: str) -> tuple[bool, int]:
     return kind != "recovery", int(index)
 
 
-def _add_world(template: Template, draft: _Draft, limits: Limits) -> None:
+def _add_world(template: Template, draft: _Draft, limits: WarmUpLimits) -> None:
     """The template's own words on the work, and what of its world is still there."""
     context = shorten_line(template.system_context, MAX_CONTEXT_CHARS)
     if context:
@@ -225,6 +246,3 @@ def _finish(
         parts=tuple(draft.parts) if taught else (),
         left_out=tuple(draft.left_out),
     )
-
-
-__all__ = ["FRAME", "build_warmup"]

@@ -1,8 +1,8 @@
-"""Examples and recoveries as the turns they become, each with what it is worth and what it costs.
+"""Examples and recoveries as the messages they become, with what each is worth and costs.
 
 An episode is one small story: the user asks, the agent calls, the tool answers, the agent closes.
 Every call in it has its result and its last turn is the agent's, so that any sequence of episodes
-can stand in front of a task.
+can stand in front of a task. Long values are cut so that their beginning and end stay.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from typing import Any, NamedTuple
 from warmstart.model import Certainty, ErrorClass, Kind, Message, Request, Result, Role
 from warmstart.model.template import Example, Recovery, Template
 from warmstart.model.warmup import CALL_ID_PREFIX
-from warmstart.warm.limits import Limits
-from warmstart.warm.shorten import shorten, shorten_arguments, shorten_line
 from warmstart.warm.tokens import estimate_tokens
 from warmstart.wire import encode_json
 
+HEAD_SHARE = 0.7
+MAX_ARGUMENT_DEPTH = 8
+MAX_ITEMS = 20
+CUT = "[…]"
 MESSAGE_TOKENS = 4
 """What a provider's format adds to each message."""
 CALL_TOKENS = 12
@@ -43,6 +45,31 @@ ERROR_WORDS = {
     ErrorClass.CRASH: "the program crashed",
     ErrorClass.OTHER: "of an error",
 }
+
+
+DEFAULT_BUDGET = 1500
+"""Tokens. Long prefixes cost more than they teach; this leaves room for guidance and a few
+examples."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarmUpLimits:
+    """What a warm-up may hold at most beside its budget, and which files still exist."""
+
+    examples: int = 6
+    """Episodes altogether, examples and recoveries."""
+    per_tool: int = 3
+    result_chars: int = 800
+    argument_chars: int = 400
+    """For each text among a call's arguments."""
+    text_chars: int = 300
+    """For the texts of the user and the agent."""
+    markers: int = 5
+    existing: frozenset[str] | None = None
+    """Files among the template's markers that still exist; None if that was not looked up."""
+
+
+DEFAULT_LIMITS = WarmUpLimits()
 
 
 class Step(NamedTuple):
@@ -69,7 +96,7 @@ class Episode:
     tokens: int
 
 
-def list_episodes(template: Template, limits: Limits) -> list[Episode]:
+def list_episodes(template: Template, limits: WarmUpLimits) -> list[Episode]:
     """Every example and recovery of a template, cut to size, in the template's order."""
     failing = _weigh_tools(template)
     episodes = [
@@ -117,7 +144,7 @@ def _weigh_tools(template: Template) -> dict[str, float]:
 
 
 def _from_example(
-    index: int, example: Example, failing: Mapping[str, float], limits: Limits
+    index: int, example: Example, failing: Mapping[str, float], limits: WarmUpLimits
 ) -> Episode:
     worth = (
         (BASE_WORTH + failing.get(example.tool, 0.0))
@@ -129,13 +156,13 @@ def _from_example(
         shorten_arguments(example.arguments, limits.argument_chars),
         shorten(example.result, limits.result_chars),
     )
-    ask = shorten_line(example.intent, limits.said_chars) or f"Please use {example.tool}."
-    closing = shorten(example.closing.strip(), limits.said_chars) or NO_CLOSING
+    ask = shorten_line(example.intent, limits.text_chars) or f"Please use {example.tool}."
+    closing = shorten(example.closing.strip(), limits.text_chars) or NO_CLOSING
     return _make(f"example:{index}", ask, (step,), closing, worth)
 
 
 def _from_recovery(
-    index: int, recovery: Recovery, failing: Mapping[str, float], limits: Limits
+    index: int, recovery: Recovery, failing: Mapping[str, float], limits: WarmUpLimits
 ) -> Episode:
     proven = (recovery.count + 1) / (max(recovery.tries, recovery.count) + 2)
     worth = (
@@ -156,7 +183,7 @@ def _from_recovery(
         shorten(recovery.result, limits.result_chars // 2),
     )
     ask = f"What if {recovery.tool} fails because {ERROR_WORDS[recovery.error_class]}?"
-    change = shorten(recovery.change.strip(), limits.said_chars)
+    change = shorten(recovery.change.strip(), limits.text_chars)
     closing = f"That worked: {change}" if change else "The second call worked."
     return _make(f"recovery:{index}", ask, (first, second), closing, worth)
 
@@ -179,4 +206,38 @@ def _make(part: str, ask: str, steps: tuple[Step, ...], closing: str, worth: flo
     )
 
 
-__all__ = ["Episode", "Step", "list_episodes", "write_messages"]
+def shorten(text: str, limit: int) -> str:
+    """A text of at most ``limit`` characters and the note of what is missing."""
+    if len(text) <= limit:
+        return text
+    head = int(limit * HEAD_SHARE)
+    tail = limit - head
+    left_out = len(text) - limit
+    return f"{text[:head].rstrip()}\n[… {left_out} characters …]\n{text[-tail:].lstrip()}"
+
+
+def shorten_line(text: str, limit: int) -> str:
+    """The same on one line, without its tail."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
+
+
+def shorten_arguments(arguments: Mapping[str, Any], limit: int) -> dict[str, Any]:
+    """Arguments with every text cut and every key in order, so that equal ones give equal bytes."""
+    return {
+        key: _shorten_value(arguments[key], limit, MAX_ARGUMENT_DEPTH) for key in sorted(arguments)
+    }
+
+
+def _shorten_value(value: Any, limit: int, depth: int) -> Any:
+    if isinstance(value, str):
+        return shorten(value, limit)
+    if depth == 0:
+        return value if isinstance(value, int | float | bool | None) else CUT
+    if isinstance(value, Mapping):
+        keys = sorted(map(str, value))[:MAX_ITEMS]
+        named = {str(key): inner for key, inner in value.items()}
+        return {key: _shorten_value(named[key], limit, depth - 1) for key in keys}
+    if isinstance(value, list | tuple):
+        return [_shorten_value(inner, limit, depth - 1) for inner in value[:MAX_ITEMS]]
+    return value

@@ -177,25 +177,25 @@ class AnthropicCodec:
 
     def encode_response(self, response: Response) -> Body:
         """A message, or an error."""
-        said = response.message
-        if said is None:
+        answer = response.message
+        if answer is None:
             error = {"type": "api_error", "message": response.error}
             return {"type": "error", "error": error}
         blocks: list[Body] = []
-        if said.reasoning:
-            blocks.append({"type": "thinking", "thinking": said.reasoning, "signature": ""})
-        if said.text or not said.requests:
-            blocks.append(_text_block(said.text))
-        blocks += map(_encode_use, said.requests)
+        if answer.reasoning:
+            blocks.append({"type": "thinking", "thinking": answer.reasoning, "signature": ""})
+        if answer.text or not answer.requests:
+            blocks.append(_text_block(answer.text))
+        blocks += map(_encode_use, answer.requests)
         return drop_unset(error=response.error and {"message": response.error}) | {
-            "id": said.native_id or "",
+            "id": answer.native_id or "",
             "type": "message",
             "role": "assistant",
-            "model": said.model or "",
+            "model": answer.model or "",
             "content": blocks,
             "stop_reason": write_stop(response.stop, _STOPS),
             "stop_sequence": None,
-            **({} if said.tokens is None else {"usage": _encode_tokens(said.tokens)}),
+            **({} if answer.tokens is None else {"usage": _encode_tokens(answer.tokens)}),
         }
 
     def decode_response(self, body: Mapping[str, Any]) -> Response:

@@ -182,21 +182,21 @@ class ChatCodec:
 
     def encode_response(self, response: Response) -> Body:
         """A completion with one choice, or an error."""
-        said = response.message
-        if said is None:
+        answer = response.message
+        if answer is None:
             return {"error": {"message": response.error}}
-        message = {"role": "assistant", "content": said.text or None}
+        message = {"role": "assistant", "content": answer.text or None}
         message |= drop_unset(
-            reasoning_content=said.reasoning, tool_calls=list(map(encode_call, said.requests))
+            reasoning_content=answer.reasoning, tool_calls=list(map(encode_call, answer.requests))
         )
         stop = write_stop(response.stop, _STOPS)
         return drop_unset(error=response.error and {"message": response.error}) | {
-            "id": said.native_id or "",
+            "id": answer.native_id or "",
             "object": "chat.completion",
             "created": CREATED,
-            "model": said.model or "",
+            "model": answer.model or "",
             "choices": [{"index": 0, "message": message, "finish_reason": stop}],
-            **({} if said.tokens is None else {"usage": _encode_tokens(said.tokens)}),
+            **({} if answer.tokens is None else {"usage": _encode_tokens(answer.tokens)}),
         }
 
     def decode_response(self, body: Mapping[str, Any]) -> Response:
@@ -205,13 +205,13 @@ class ChatCodec:
         choices = as_dicts(body.get("choices"))
         if not choices:
             return Response(error=error)
-        said = as_dict(choices[0].get("message"))
-        reasoning = as_text(said.get("reasoning_content")) or as_text(said.get("reasoning"))
+        answer = as_dict(choices[0].get("message"))
+        reasoning = as_text(answer.get("reasoning_content")) or as_text(answer.get("reasoning"))
         message = Message(
             role=Role.ASSISTANT,
-            text=read_text(said.get("content")) or as_text(said.get("refusal")),
+            text=read_text(answer.get("content")) or as_text(answer.get("refusal")),
             reasoning=reasoning,
-            requests=tuple(decode_calls(said)),
+            requests=tuple(decode_calls(answer)),
             native_id=as_text(body.get("id")) or None,
             model=as_text(body.get("model")) or None,
             tokens=_decode_tokens(as_dict(body.get("usage"))),

@@ -157,21 +157,21 @@ class GeminiCodec:
 
     def encode_response(self, response: Response) -> Body:
         """A response with one candidate, or an error."""
-        said = response.message
-        if said is None:
+        answer = response.message
+        if answer is None:
             return {"error": {"code": 500, "message": response.error}}
-        thoughts = [{"text": said.reasoning, "thought": True}] if said.reasoning else []
-        texts = [{"text": said.text}] if said.text else []
+        thoughts = [{"text": answer.reasoning, "thought": True}] if answer.reasoning else []
+        texts = [{"text": answer.text}] if answer.text else []
         calls = [{"functionCall": {"id": r.id, "name": safe_name(r.tool), "args": as_object(r)}}
-                 for r in said.requests]  # fmt: skip
+                 for r in answer.requests]  # fmt: skip
         stop = StopReason.END if response.stop is StopReason.CALLS else response.stop
         candidate = {"content": {"role": "model", "parts": [*thoughts, *texts, *calls]}, "index": 0}
         return {
             "candidates": [candidate | drop_unset(finishReason=write_stop(stop, _STOPS))],
             **drop_unset(
-                modelVersion=said.model,
-                responseId=said.native_id,
-                usageMetadata=None if said.tokens is None else _encode_tokens(said.tokens),
+                modelVersion=answer.model,
+                responseId=answer.native_id,
+                usageMetadata=None if answer.tokens is None else _encode_tokens(answer.tokens),
                 error=response.error and {"message": response.error},
             ),
         }

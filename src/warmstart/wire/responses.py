@@ -173,25 +173,25 @@ class ResponsesCodec:
 
     def encode_response(self, response: Response) -> Body:
         """A response, or an error."""
-        said = response.message
-        if said is None:
+        answer = response.message
+        if answer is None:
             return {"error": {"code": "server_error", "message": response.error}}
         reason = next((n for n, stop in _INCOMPLETE.items() if stop is response.stop), None)
         status = "in_progress" if response.stop is None else "completed"
         error = {"code": "server_error", "message": response.error}
         return {
-            "id": said.native_id or "",
+            "id": answer.native_id or "",
             "object": "response",
             "created_at": CREATED,
             "status": "incomplete" if reason else status,
-            "model": said.model or "",
-            "output": list(_encode_output(said)),
+            "model": answer.model or "",
+            "output": list(_encode_output(answer)),
             "parallel_tool_calls": True,
             "tool_choice": "auto",
             "tools": [],
             "error": error if response.error else None,
             "incomplete_details": {"reason": reason} if reason else None,
-            **({} if said.tokens is None else {"usage": _encode_tokens(said.tokens)}),
+            **({} if answer.tokens is None else {"usage": _encode_tokens(answer.tokens)}),
         }
 
     def decode_response(self, body: Mapping[str, Any]) -> Response:
@@ -199,12 +199,12 @@ class ResponsesCodec:
         error = read_error(body.get("error"))
         if not isinstance(body.get("output"), list):
             return Response(error=error)
-        said = _join_items(as_dicts(body["output"]))
+        answer = _join_items(as_dicts(body["output"]))
         message = Message(
             role=Role.ASSISTANT,
-            text="\n".join(one.text for one in said if one.text),
-            reasoning="\n".join(one.reasoning for one in said if one.reasoning),
-            requests=tuple(request for one in said for request in one.requests),
+            text="\n".join(one.text for one in answer if one.text),
+            reasoning="\n".join(one.reasoning for one in answer if one.reasoning),
+            requests=tuple(request for one in answer for request in one.requests),
             native_id=as_text(body.get("id")) or None,
             model=as_text(body.get("model")) or None,
             tokens=_decode_tokens(as_dict(body.get("usage"))),
@@ -244,13 +244,13 @@ def _encode_call(request: Request) -> Body:
     }
 
 
-def _encode_output(said: Message) -> Iterator[Body]:
-    place = said.native_id or ""
-    if said.reasoning:
-        summary = [{"type": "summary_text", "text": said.reasoning}]
+def _encode_output(answer: Message) -> Iterator[Body]:
+    place = answer.native_id or ""
+    if answer.reasoning:
+        summary = [{"type": "summary_text", "text": answer.reasoning}]
         yield {"type": "reasoning", "id": f"rs_{place}", "summary": summary}
-    if said.text or not said.requests:
-        part = {"type": "output_text", "text": said.text, "annotations": []}
+    if answer.text or not answer.requests:
+        part = {"type": "output_text", "text": answer.text, "annotations": []}
         yield {
             "type": "message",
             "id": f"msg_{place}",
@@ -258,7 +258,7 @@ def _encode_output(said: Message) -> Iterator[Body]:
             "status": "completed",
             "content": [part],
         }
-    for request in said.requests:
+    for request in answer.requests:
         yield {**_encode_call(request), "id": f"fc_{request.id}", "status": "completed"}
 
 

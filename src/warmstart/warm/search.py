@@ -1,16 +1,20 @@
-"""Lexical search over short texts: BM25 in which a word is there or not.
+"""What a message is about: a lexical search over short texts, and a guess at the kind of work.
 
-Words are folded and cut to their stem the simple way, so that "tests failing" meets "failed test".
-Text without spaces (Chinese, Japanese) is searched by pairs of characters. Who has a term is found
-out when the term is asked for and then kept, so that one question to a large library is cheap and
-the next ones are cheaper.
+The search is BM25 in which a word is there or not. Words are folded and cut to their stem the
+simple way, so that "tests failing" meets "failed test". Text without spaces (Chinese, Japanese) is
+searched by pairs of characters. Which texts have a term is found out when the term is asked for and
+then kept, so that one question to a large library is cheap and the next ones are cheaper.
+
+The kinds of work are those a template can have (``code``, ``file``, ``research``, ``terminal``,
+``browser``); a message that does not say is of the kind the user's sessions mostly were, else
+``mixed``, which fits everything.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 
 K1 = 1.2
@@ -34,7 +38,7 @@ STOP_WORDS = frozenset(_COMMON.split())
 
 
 class _Terms(dict[str, str]):
-    """What a word is searched as; empty for words that tell nothing. Filled as words are met."""
+    """The term of each word met so far; empty for words that tell nothing."""
 
     def __missing__(self, word: str) -> str:
         if len(self) >= MAX_KNOWN_WORDS:
@@ -165,4 +169,37 @@ def _rarity(holders: int, number: int) -> float:
     return math.log(1 + (number - holders + 0.5) / (holders + 0.5))
 
 
-__all__ = ["STOP_WORDS", "Bm25", "list_terms"]
+MIXED = "mixed"
+CLUES = {
+    "code": "bug function class method refactor implement compile typescript python javascript"
+    " rust golang script algorithm exception traceback type lint query sql notebook calculate",
+    "file": "file folder directory rename edit write read replace document readme config yaml"
+    " json csv markdown line paragraph section",
+    "research": "research search find paper article compare summarize summarise latest news source"
+    " investigate information documentation web explain",
+    "terminal": "run install build deploy server docker container kubernetes service log disk"
+    " process command shell bash git branch commit test ci package upgrade restart",
+    "browser": "browser click page website login form screenshot tab navigate scroll button url"
+    " checkout booking",
+}
+MIN_LEAD = 1
+"""How many more clues the first kind must have than the second."""
+_KINDS_BY_TERM: dict[str, set[str]] = {}
+for _kind, _words in CLUES.items():
+    for _term in list_terms(_words):
+        _KINDS_BY_TERM.setdefault(_term, set()).add(_kind)
+
+
+def guess_task_type(message: str, history: Mapping[str, int] | None = None) -> str:
+    """The kind of work, from the message, else from how many past sessions were of each kind."""
+    votes = dict.fromkeys(CLUES, 0)
+    for term in dict.fromkeys(list_terms(message)):
+        for kind in _KINDS_BY_TERM.get(term, ()):
+            votes[kind] += 1
+    ranked = sorted(votes, key=lambda kind: -votes[kind])
+    if votes[ranked[0]] >= votes[ranked[1]] + MIN_LEAD:
+        return ranked[0]
+    known = {kind: count for kind, count in (history or {}).items() if kind in CLUES}
+    total = sum((history or {}).values())
+    usual = max(sorted(known), key=known.__getitem__, default=MIXED)
+    return usual if known and known[usual] * 2 > total else MIXED
