@@ -1,9 +1,9 @@
 """A warm-up as messages that any provider accepts, and put before a conversation.
 
-What must stay true, wherever the warm-up came from: a call stands with its result or not at all, the
-first message is the user's, none is empty, and the last one is text of the assistant, so that the
-real task can follow as the next user turn. Nothing is ever put in twice, and the caller's own list
-and messages are left as they are.
+What must stay true, wherever the warm-up came from: a call stands with its result or not at all,
+the first message is the user's, none is empty, and the last one is text of the assistant, so that
+the real task can follow as the next user turn. Nothing is ever put in twice, and the caller's own
+list and messages are left as they are.
 """
 
 from __future__ import annotations
