@@ -257,6 +257,12 @@ def test_a_prefix_without_system_text_leaves_the_system_text_alone(name: str) ->
     assert codec.decode_request(insert_before(bare, PREFIX, codec)).system == "S"
 
 
+def test_a_prefix_stands_before_plain_text_too() -> None:
+    body = insert_before({"input": "U"}, PREFIX, CODECS["responses"])
+    assert body["input"][-1] == {"role": "user", "content": "U"}
+    assert CODECS["responses"].decode_request(body).system == "S"
+
+
 def test_calls_without_ids_get_them_with_their_results() -> None:
     messages = with_ids((
         Message(role=Role.ASSISTANT, requests=(Request(tool="a"), Request(tool="b"))),

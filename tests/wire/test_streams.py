@@ -78,6 +78,17 @@ def test_chat_calls_arrive_in_pieces_and_usage_at_the_end() -> None:
     assert answer.stop is StopReason.CALLS
 
 
+@pytest.mark.parametrize("index", [{}, {"index": 0}], ids=["no index", "one index for all"])
+def test_chat_calls_are_told_apart_by_their_ids(index: dict[str, int]) -> None:
+    calls = [
+        {**index, "id": name, "function": {"name": name, "arguments": "{}"}} for name in ("a", "b")
+    ]
+    chunks = [{"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]} for call in calls]
+    answer = read("openai", *chunks)
+    assert answer.message is not None
+    assert [request.id for request in answer.message.requests] == ["a", "b"]
+
+
 def test_anthropic_usage_is_joined_from_start_and_end() -> None:
     answer = read(
         "anthropic",

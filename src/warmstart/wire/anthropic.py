@@ -19,8 +19,10 @@ from warmstart.wire.codec import (
     StopReason,
     StreamBody,
     ToolSpec,
+    append_parts,
     drop_unset,
     read_error,
+    read_parameters,
     read_stop,
     write_stop,
 )
@@ -28,7 +30,6 @@ from warmstart.wire.fields import (
     Body,
     as_dict,
     as_dicts,
-    as_float,
     as_int,
     as_object,
     as_text,
@@ -143,7 +144,8 @@ class AnthropicCodec:
         turns: list[Body] = []
         for message in prompt.messages:
             asks = message.role is Role.ASSISTANT or message.requests
-            _append(turns, "assistant" if asks else "user", _encode_blocks(message))
+            role = "assistant" if asks else "user"
+            append_parts(turns, role, "content", _encode_blocks(message))
         tools = [
             {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
             for tool in prompt.tools
@@ -168,11 +170,8 @@ class AnthropicCodec:
             system=read_text(body.get("system"), "\n\n"),
             messages=tuple(message for item in items for message in _decode_message(item)),
             tools=tuple(map(_decode_tool, as_dicts(body.get("tools")))),
-            model=as_text(body.get("model")),
-            max_tokens=as_int(body.get("max_tokens")),
-            temperature=as_float(body.get("temperature")),
-            stream=body.get("stream") if isinstance(body.get("stream"), bool) else None,
             body=body,
+            **read_parameters(body, "max_tokens"),
         )
 
     def encode_response(self, response: Response) -> Body:
@@ -215,15 +214,6 @@ class AnthropicCodec:
         )
         stop = read_stop(body.get("stop_reason"), _STOPS)
         return Response(message=message, stop=stop, error=error)
-
-
-def _append(turns: list[Body], role: str, blocks: list[Body]) -> None:
-    if not blocks:
-        return
-    if turns and turns[-1]["role"] == role:
-        turns[-1]["content"] += blocks
-    else:
-        turns.append({"role": role, "content": blocks})
 
 
 def _encode_blocks(message: Message) -> list[Body]:

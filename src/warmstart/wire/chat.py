@@ -20,6 +20,7 @@ from warmstart.wire.codec import (
     ToolSpec,
     drop_unset,
     read_error,
+    read_parameters,
     read_stop,
     write_stop,
 )
@@ -28,7 +29,6 @@ from warmstart.wire.fields import (
     as_argument_text,
     as_dict,
     as_dicts,
-    as_float,
     as_int,
     as_text,
     encode_text,
@@ -64,7 +64,8 @@ class ChatStream:
     def __init__(self) -> None:
         self._body: Body = {}
         self._pieces: dict[str, list[str]] = {}
-        self._calls: dict[int, Body] = {}
+        self._calls: list[Body] = []
+        self._open: dict[int, Body] = {}
         self._stop: Any = None
         self._has_choice = False
 
@@ -111,10 +112,14 @@ class ChatStream:
             known["arguments"].append(as_text(function.get("arguments")))
 
     def _find_call(self, call: Body) -> Body:
-        """The call a piece belongs to; some servers send whole calls without an index."""
+        """The call a piece belongs to; some servers give no index, or the same one to all calls."""
         index = as_int(call.get("index"))
-        index = len(self._calls) if index is None else index
-        return self._calls.setdefault(index, {"id": None, "name": None, "arguments": []})
+        known = None if index is None else self._open.get(index)
+        if known is None or (call.get("id") and known["id"] not in (None, call["id"])):
+            known = {"id": None, "name": None, "arguments": []}
+            self._calls.append(known)
+            self._open[len(self._calls) if index is None else index] = known
+        return known
 
     def build(self) -> Body:
         """The completion so far."""
@@ -124,7 +129,7 @@ class ChatStream:
                 "id": call["id"],
                 "function": {"name": call["name"], "arguments": "".join(call["arguments"])},
             }
-            for call in self._calls.values()
+            for call in self._calls
         ]
         choices = [{"message": message, "finish_reason": self._stop}] if self._has_choice else []
         return self._body | {"choices": choices}
@@ -167,17 +172,13 @@ class ChatCodec:
         read = [_decode_message(item) for item in as_dicts(body.get("messages"))]
         messages = [message for message in read if message is not None]
         leading = [m.text for m in takewhile(lambda m: m.role is Role.SYSTEM, messages)]
-        limit = as_int(body.get("max_tokens"))
         return Prompt(
             system="\n\n".join(filter(None, leading)),
             messages=tuple(messages[len(leading) :]),
             tools=tuple(map(decode_tool, as_dicts(body.get("tools")))),
-            model=as_text(body.get("model")),
-            max_tokens=as_int(body.get("max_completion_tokens")) if limit is None else limit,
-            temperature=as_float(body.get("temperature")),
             seed=as_int(body.get("seed")),
-            stream=body.get("stream") if isinstance(body.get("stream"), bool) else None,
             body=body,
+            **read_parameters(body, "max_tokens", "max_completion_tokens"),
         )
 
     def encode_response(self, response: Response) -> Body:
@@ -196,7 +197,11 @@ class ChatCodec:
             "created": CREATED,
             "model": answer.model or "",
             "choices": [{"index": 0, "message": message, "finish_reason": stop}],
-            **({} if answer.tokens is None else {"usage": _encode_tokens(answer.tokens)}),
+            **(
+                {}
+                if answer.tokens is None
+                else {"usage": encode_usage(answer.tokens, "prompt", "completion")}
+            ),
         }
 
     def decode_response(self, body: Mapping[str, Any]) -> Response:
@@ -214,7 +219,7 @@ class ChatCodec:
             requests=tuple(decode_calls(answer)),
             native_id=as_text(body.get("id")) or None,
             model=as_text(body.get("model")) or None,
-            tokens=_decode_tokens(as_dict(body.get("usage"))),
+            tokens=decode_usage(body.get("usage"), "prompt", "completion"),
         )
         stop = read_stop(choices[0].get("finish_reason"), _STOPS)
         return Response(message=message, stop=stop, error=error)
@@ -282,27 +287,31 @@ def decode_tool(item: Body) -> ToolSpec:
     return ToolSpec(name, as_text(tool.get("description")), as_dict(tool.get("parameters")))
 
 
-def _encode_tokens(tokens: Tokens) -> Body:
-    given = tokens.input + tokens.cache_read + tokens.cache_write
+def encode_usage(tokens: Tokens, given: str, written: str) -> Body:
+    """Tokens as OpenAI counts them; its two APIs differ in the names of what goes in and out."""
+    total = tokens.input + tokens.cache_read + tokens.cache_write
     cached = {"cached_tokens": tokens.cache_read, "cache_write_tokens": tokens.cache_write}
     return {
-        "prompt_tokens": given,
-        "completion_tokens": tokens.output,
-        "total_tokens": given + tokens.output,
-        "prompt_tokens_details": cached,
-        "completion_tokens_details": {"reasoning_tokens": tokens.reasoning},
+        f"{given}_tokens": total,
+        f"{given}_tokens_details": cached,
+        f"{written}_tokens": tokens.output,
+        f"{written}_tokens_details": {"reasoning_tokens": tokens.reasoning},
+        "total_tokens": total + tokens.output,
     }
 
 
-def _decode_tokens(usage: Body) -> Tokens | None:
+def decode_usage(value: Any, given: str, written: str) -> Tokens | None:
+    """The tokens of a response, those from the cache apart; None where it does not say."""
+    usage = as_dict(value)
     if not usage:
         return None
-    cached = as_dict(usage.get("prompt_tokens_details"))
-    read, written = read_count(cached, "cached_tokens"), read_count(cached, "cache_write_tokens")
+    cached = as_dict(usage.get(f"{given}_tokens_details"))
+    details = as_dict(usage.get(f"{written}_tokens_details"))
+    read, stored = read_count(cached, "cached_tokens"), read_count(cached, "cache_write_tokens")
     return Tokens(
-        input=max(read_count(usage, "prompt_tokens") - read - written, 0),
-        output=read_count(usage, "completion_tokens"),
+        input=max(read_count(usage, f"{given}_tokens") - read - stored, 0),
+        output=read_count(usage, f"{written}_tokens"),
         cache_read=read,
-        cache_write=written,
-        reasoning=read_count(as_dict(usage.get("completion_tokens_details")), "reasoning_tokens"),
+        cache_write=stored,
+        reasoning=read_count(details, "reasoning_tokens"),
     )

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
 
 from warmstart.model import Message, Request, Role
-from warmstart.wire.fields import Body
+from warmstart.wire.fields import Body, as_float, as_int, as_text
 
 
 class ToolSpec(NamedTuple):
@@ -140,6 +140,27 @@ class Codec(Protocol):
     def decode_response(self, body: Mapping[str, Any]) -> Response:
         """The answer in the body of a whole response."""
         ...
+
+
+def read_parameters(body: Mapping[str, Any], *limits: str) -> Body:
+    """The fields of a prompt that providers name alike; ``limits`` are names of the token limit."""
+    stream = body.get("stream")
+    return {
+        "model": as_text(body.get("model")),
+        "max_tokens": next(
+            (n for name in limits if (n := as_int(body.get(name))) is not None), None
+        ),
+        "temperature": as_float(body.get("temperature")),
+        "stream": stream if isinstance(stream, bool) else None,
+    }
+
+
+def append_parts(turns: list[Body], role: str, key: str, parts: list[Body]) -> None:
+    """Add parts to the last turn if it has the same role, else as a turn of their own."""
+    if parts and turns and turns[-1]["role"] == role:
+        turns[-1][key] += parts
+    elif parts:
+        turns.append({"role": role, key: parts})
 
 
 def drop_unset(**fields: Any) -> Body:

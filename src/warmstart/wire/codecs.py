@@ -55,7 +55,8 @@ def insert_before(
         codec: how the request is written.
         separate_system: add a system message of its own instead of merging into the leading one.
     """
-    items = list(body[codec.key])
+    given = body[codec.key]
+    items = [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
     written = codec.encode_request(Prompt(messages=prompt.messages))[codec.key]
     match codec.name:
         case "anthropic":

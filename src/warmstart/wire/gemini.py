@@ -17,6 +17,7 @@ from warmstart.wire.codec import (
     StopReason,
     StreamBody,
     ToolSpec,
+    append_parts,
     drop_unset,
     read_error,
     read_stop,
@@ -123,7 +124,7 @@ class GeminiCodec:
         tools = {request.id: request.tool for m in prompt.messages for request in m.requests}
         for message in prompt.messages:
             role = "model" if message.role is Role.ASSISTANT or message.requests else "user"
-            _append(contents, role, _encode_parts(message, tools))
+            append_parts(contents, role, "parts", _encode_parts(message, tools))
         system = {"parts": [{"text": prompt.system}]} if prompt.system else None
         config = drop_unset(
             maxOutputTokens=prompt.max_tokens, temperature=prompt.temperature, seed=prompt.seed
@@ -198,15 +199,6 @@ class GeminiCodec:
         # The API has no word of its own for waiting on results.
         is_waiting = stop is StopReason.END and message.requests
         return Response(message=message, stop=StopReason.CALLS if is_waiting else stop, error=error)
-
-
-def _append(contents: list[Body], role: str, parts: list[Body]) -> None:
-    if not parts:
-        return
-    if contents and contents[-1]["role"] == role:
-        contents[-1]["parts"] += parts
-    else:
-        contents.append({"role": role, "parts": parts})
 
 
 def _encode_parts(message: Message, tools: Mapping[str | None, str]) -> list[Body]:

@@ -10,8 +10,8 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
-from warmstart.model import Message, Request, Result, Role, Tokens
-from warmstart.wire.chat import CREATED, ROLES, decode_tool
+from warmstart.model import Message, Request, Result, Role
+from warmstart.wire.chat import CREATED, ROLES, decode_tool, decode_usage, encode_usage
 from warmstart.wire.codec import (
     Event,
     Prompt,
@@ -20,17 +20,16 @@ from warmstart.wire.codec import (
     StreamBody,
     drop_unset,
     read_error,
+    read_parameters,
 )
 from warmstart.wire.fields import (
     Body,
     as_argument_text,
     as_dict,
     as_dicts,
-    as_float,
     as_int,
     as_text,
     encode_text,
-    read_count,
     read_request,
     read_text,
 )
@@ -164,11 +163,8 @@ class ResponsesCodec:
             system="\n\n".join(filter(None, texts)),
             messages=tuple(messages[len(leading) :]),
             tools=tuple(map(decode_tool, as_dicts(body.get("tools")))),
-            model=as_text(body.get("model")),
-            max_tokens=as_int(body.get("max_output_tokens")),
-            temperature=as_float(body.get("temperature")),
-            stream=body.get("stream") if isinstance(body.get("stream"), bool) else None,
             body=body,
+            **read_parameters(body, "max_output_tokens"),
         )
 
     def encode_response(self, response: Response) -> Body:
@@ -191,7 +187,11 @@ class ResponsesCodec:
             "tools": [],
             "error": error if response.error else None,
             "incomplete_details": {"reason": reason} if reason else None,
-            **({} if answer.tokens is None else {"usage": _encode_tokens(answer.tokens)}),
+            **(
+                {}
+                if answer.tokens is None
+                else {"usage": encode_usage(answer.tokens, "input", "output")}
+            ),
         }
 
     def decode_response(self, body: Mapping[str, Any]) -> Response:
@@ -207,7 +207,7 @@ class ResponsesCodec:
             requests=tuple(request for one in answer for request in one.requests),
             native_id=as_text(body.get("id")) or None,
             model=as_text(body.get("model")) or None,
-            tokens=_decode_tokens(as_dict(body.get("usage"))),
+            tokens=decode_usage(body.get("usage"), "input", "output"),
         )
         return Response(message=message, stop=_read_end(body, message), error=error)
 
@@ -297,7 +297,7 @@ def _decode_item(item: Body) -> Message | None:
         return Message(role=Role.ASSISTANT, requests=(_decode_call(item, kind),))
     if kind == "reasoning":
         text = read_text(item.get("summary")) or read_text(item.get("content"))
-        return Message(role=Role.ASSISTANT, reasoning=text)
+        return Message(role=Role.ASSISTANT, reasoning=text) if text else None
     role = ROLES.get(as_text(item.get("role")))
     if kind != "message" or role is None or role is Role.TOOL:
         return None
@@ -316,30 +316,4 @@ def _decode_output(item: Body) -> Result:
     return Result(
         text=encode_text(output) if isinstance(output, dict) else read_text(output),
         call_id=as_text(item.get("call_id")) or None,
-    )
-
-
-def _encode_tokens(tokens: Tokens) -> Body:
-    given = tokens.input + tokens.cache_read + tokens.cache_write
-    cached = {"cached_tokens": tokens.cache_read, "cache_write_tokens": tokens.cache_write}
-    return {
-        "input_tokens": given,
-        "input_tokens_details": cached,
-        "output_tokens": tokens.output,
-        "output_tokens_details": {"reasoning_tokens": tokens.reasoning},
-        "total_tokens": given + tokens.output,
-    }
-
-
-def _decode_tokens(usage: Body) -> Tokens | None:
-    if not usage:
-        return None
-    cached = as_dict(usage.get("input_tokens_details"))
-    read, written = read_count(cached, "cached_tokens"), read_count(cached, "cache_write_tokens")
-    return Tokens(
-        input=max(read_count(usage, "input_tokens") - read - written, 0),
-        output=read_count(usage, "output_tokens"),
-        cache_read=read,
-        cache_write=written,
-        reasoning=read_count(as_dict(usage.get("output_tokens_details")), "reasoning_tokens"),
     )
