@@ -16,7 +16,7 @@ from warmstart.warm.episodes import (
     DEFAULT_BUDGET,
     DEFAULT_LIMITS,
     MESSAGE_TOKENS,
-    Episode,
+    WarmUpEpisode,
     WarmUpLimits,
     list_episodes,
     shorten_line,
@@ -108,7 +108,7 @@ class _Draft:
 
 def _list_usable(
     template: Template, draft: _Draft, present: Toolset | None, limits: WarmUpLimits
-) -> list[Episode]:
+) -> list[WarmUpEpisode]:
     """The episodes whose tools the session has and whose files are still there."""
     gone = _list_gone(template, limits)
     usable = []
@@ -137,7 +137,7 @@ def _list_gone(template: Template, limits: WarmUpLimits) -> frozenset[str]:
     return frozenset(files - limits.existing)
 
 
-def _find_stale(episode: Episode, gone: frozenset[str]) -> str | None:
+def _find_stale(episode: WarmUpEpisode, gone: frozenset[str]) -> str | None:
     values = (value for step in episode.steps for value in step.arguments.values())
     return next((value for value in values if isinstance(value, str) and value in gone), None)
 
@@ -165,14 +165,14 @@ def _add_guidance(template: Template, draft: _Draft, present: Toolset | None, re
 
 
 def _choose_episodes(
-    episodes: Sequence[Episode], draft: _Draft, limits: WarmUpLimits, reserve: int
-) -> list[Episode]:
+    episodes: Sequence[WarmUpEpisode], draft: _Draft, limits: WarmUpLimits, reserve: int
+) -> list[WarmUpEpisode]:
     """Greedy by worth per token; each further episode of a tool is worth less than the one before.
 
     The price is the root of the tokens: taken whole, the shortest examples always won, and those
     show least.
     """
-    chosen: list[Episode] = []
+    chosen: list[WarmUpEpisode] = []
     uses: dict[str, int] = {}
     waiting = list(enumerate(episodes))
     while waiting and len(chosen) < limits.examples:
@@ -195,7 +195,7 @@ def _choose_episodes(
     return sorted(chosen, key=lambda episode: _order(episode.part))
 
 
-def _rate(episode: Episode, uses: Mapping[str, int]) -> float:
+def _rate(episode: WarmUpEpisode, uses: Mapping[str, int]) -> float:
     return float(episode.worth / (1 + uses.get(episode.tool, 0)) / episode.tokens**0.5)
 
 
@@ -234,7 +234,7 @@ def _add_section(draft: _Draft, part: str, section: _Section) -> None:
 
 
 def _finish(
-    template: Template, template_id: str, draft: _Draft, chosen: Sequence[Episode]
+    template: Template, template_id: str, draft: _Draft, chosen: Sequence[WarmUpEpisode]
 ) -> WarmUp:
     taught = any(section.title in (FRAME, ADVICE) for section in draft.sections)
     return WarmUp(

@@ -82,7 +82,7 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Episode:
+class WarmUpEpisode:
     """A story that may go into a warm-up."""
 
     part: str
@@ -96,7 +96,7 @@ class Episode:
     tokens: int
 
 
-def list_episodes(template: Template, limits: WarmUpLimits) -> list[Episode]:
+def list_episodes(template: Template, limits: WarmUpLimits) -> list[WarmUpEpisode]:
     """Every example and recovery of a template, cut to size, in the template's order."""
     failing = _weigh_tools(template)
     episodes = [
@@ -110,7 +110,7 @@ def list_episodes(template: Template, limits: WarmUpLimits) -> list[Episode]:
     return episodes
 
 
-def write_messages(episodes: Sequence[Episode]) -> tuple[Message, ...]:
+def write_messages(episodes: Sequence[WarmUpEpisode]) -> tuple[Message, ...]:
     """The turns of chosen episodes; call ids are counted, never drawn."""
     messages: list[Message] = []
     number = 0
@@ -145,7 +145,7 @@ def _weigh_tools(template: Template) -> dict[str, float]:
 
 def _from_example(
     index: int, example: Example, failing: Mapping[str, float], limits: WarmUpLimits
-) -> Episode:
+) -> WarmUpEpisode:
     worth = (
         (BASE_WORTH + failing.get(example.tool, 0.0))
         * CERTAINTY_WORTH[example.certainty]
@@ -163,7 +163,7 @@ def _from_example(
 
 def _from_recovery(
     index: int, recovery: Recovery, failing: Mapping[str, float], limits: WarmUpLimits
-) -> Episode:
+) -> WarmUpEpisode:
     proven = (recovery.count + 1) / (max(recovery.tries, recovery.count) + 2)
     worth = (
         (BASE_WORTH + failing.get(recovery.tool, 0.0))
@@ -188,13 +188,15 @@ def _from_recovery(
     return _make(f"recovery:{index}", ask, (first, second), closing, worth)
 
 
-def _make(part: str, ask: str, steps: tuple[Step, ...], closing: str, worth: float) -> Episode:
+def _make(
+    part: str, ask: str, steps: tuple[Step, ...], closing: str, worth: float
+) -> WarmUpEpisode:
     tokens = estimate_tokens(ask) + estimate_tokens(closing) + 2 * MESSAGE_TOKENS
     for step in steps:
         tokens += estimate_tokens(encode_json(step.arguments).decode())
         tokens += estimate_tokens(step.result) + estimate_tokens(step.tool)
         tokens += 2 * MESSAGE_TOKENS + CALL_TOKENS
-    return Episode(
+    return WarmUpEpisode(
         part=part,
         tool=steps[0].tool,
         tools=frozenset(step.tool for step in steps),
