@@ -44,7 +44,7 @@ def read(name: str, pieces: list[bytes]) -> Response:
 
 @pytest.mark.parametrize("name", NAMES)
 @given(data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_a_request_is_decoded_to_the_prompt_it_was_made_of(name: str, data: Any) -> None:
     prompt = data.draw(prompts(name))
     body = CODECS[name].encode_request(prompt)
@@ -53,7 +53,7 @@ def test_a_request_is_decoded_to_the_prompt_it_was_made_of(name: str, data: Any)
 
 @pytest.mark.parametrize("name", NAMES)
 @given(data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_a_response_is_decoded_to_what_was_answered(name: str, data: Any) -> None:
     response = data.draw(responses(name))
     body = CODECS[name].encode_response(response)
@@ -62,7 +62,7 @@ def test_a_response_is_decoded_to_what_was_answered(name: str, data: Any) -> Non
 
 @pytest.mark.parametrize("name", NAMES)
 @given(data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_a_stream_says_the_same_as_the_whole_response(name: str, data: Any) -> None:
     response = data.draw(responses(name))
     body = CODECS[name].encode_response(response)
@@ -76,7 +76,7 @@ def test_a_stream_says_the_same_as_the_whole_response(name: str, data: Any) -> N
 
 @pytest.mark.parametrize("name", NAMES)
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_a_stream_cut_at_any_byte_gives_what_came(name: str, data: Any) -> None:
     response = data.draw(responses(name))
     body = CODECS[name].encode_response(response)
@@ -90,7 +90,7 @@ def test_a_stream_cut_at_any_byte_gives_what_came(name: str, data: Any) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 @given(body=BODIES)
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_any_json_is_decoded_to_something(name: str, body: dict[str, Any]) -> None:
     assert isinstance(CODECS[name].decode_request(body), Prompt)
     assert isinstance(CODECS[name].decode_response(body), Response)
@@ -98,7 +98,7 @@ def test_any_json_is_decoded_to_something(name: str, body: dict[str, Any]) -> No
 
 @pytest.mark.parametrize("name", NAMES)
 @given(events=st.lists(st.tuples(TYPES, BODIES), max_size=6))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_any_events_are_decoded_to_something(name: str, events: list[Any]) -> None:
     lines = [json.dumps({**body, "type": kind}).encode() for kind, body in events]
     assert isinstance(read(name, [b"data: " + line + b"\n\n" for line in lines]), Response)

@@ -190,7 +190,7 @@ def _describe(task: Task, ended: Finished, session: Session | None) -> TrialTran
 
 
 def find_session(machine: Machine, folder: Path, since: float) -> Session | None:
-    """The newest session any agent kept of work in a folder that began at that moment or later."""
+    """The newest session that any agent recorded in a folder since a moment."""
     log = ReadLog()
     for store in find_stores(machine):
         if store.reader in OWN_READERS:

@@ -52,7 +52,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialTranscript:
-    """A trial as it went."""
+    """A trial that ended: its conversation, how it ended and what it used."""
 
     system: str = ""
     messages: tuple[Message, ...] = ()
@@ -91,10 +91,10 @@ class Endpoint:
         return _Loop(self, job, toolbox).run()
 
     def ask(self, prompt: Prompt, deadline: float) -> Message:
-        """One answer.
+        """The model's answer to a prompt.
 
         Raises:
-            EndpointError: there is none.
+            EndpointError: it did not answer.
         """
         patience = Patience(
             retries=self.runner.retries,
@@ -148,7 +148,7 @@ class _Loop:
         self._model = runner.model
 
     def run(self) -> TrialTranscript:
-        """Until there is an answer or a limit."""
+        """The transcript of the trial, up to an answer or a limit."""
         try:
             while self._turns < self._endpoint.runner.max_turns:
                 answer = self._take_turn()
@@ -244,7 +244,7 @@ RunTrial = Callable[[Job, Toolbox], TrialTranscript]
 
 
 def price(tokens: Tokens, runner: Runner) -> float | None:
-    """What it cost in dollars, None without prices. Cached input is charged in full."""
+    """The cost in dollars, None without prices; cached input is charged in full."""
     if runner.input_price is None or runner.output_price is None:
         return None
     given = tokens.input + tokens.cache_read + tokens.cache_write
@@ -252,7 +252,7 @@ def price(tokens: Tokens, runner: Runner) -> float | None:
 
 
 def describe_setup(runner: Runner) -> dict[str, Any]:
-    """What has to be the same in every trial for a comparison to mean anything."""
+    """The settings that must be equal in all trials of a comparison."""
     return {
         "model": runner.model,
         "api": runner.api,
@@ -320,12 +320,12 @@ def describe_tools(tools: Sequence[TrialTool]) -> str:
 
 
 def spell_messages(messages: Sequence[Message]) -> list[Message]:
-    """Calls and results as plain turns of the conversation."""
+    """Messages with their calls and results as text."""
     return [_spell(message) for message in messages]
 
 
 def read_answer(message: Message, number: int) -> Message:
-    """What the model meant: a call, an answer, or a call that cannot be read.
+    """The model's text as a call, an answer, or a call that cannot be read.
 
     Text without any JSON is an answer; text that tries to be JSON and is not is a failed call.
     """

@@ -17,7 +17,7 @@ from warmstart.runners.scoring import list_calls
 
 
 class SessionLabel(NamedTuple):
-    """What is known of a session besides itself."""
+    """The arm, task and success of a session, known from outside it."""
 
     session: str
     arm: str
@@ -27,7 +27,7 @@ class SessionLabel(NamedTuple):
 
 
 class SessionCounts(NamedTuple):
-    """Calls and errors of a session that is not there to be read any more."""
+    """Calls and errors of a session that can no longer be read."""
 
     calls: int
     errors: int
@@ -63,7 +63,7 @@ def _parse_label(line: str, number: int) -> SessionLabel:
 
 
 def observe_session(experiment: str, label: SessionLabel, number: int, session: Session) -> Trial:
-    """A recorded session as a trial."""
+    """The trial of a recorded session."""
     own = [message for message in session.messages if message.counts]
     warmup = [message for message in session.messages if message.kind is Kind.WARMUP]
     lasted = 0.0
@@ -90,7 +90,7 @@ def observe_session(experiment: str, label: SessionLabel, number: int, session: 
 def observe_counts(
     experiment: str, label: SessionLabel, number: int, counts: SessionCounts
 ) -> Trial:
-    """The same where only counts are left; the order of the calls is unknown."""
+    """A trial of a session of which only counts are left, in no known order."""
     calls = [TrialCall("", error=True, retry=False)] * counts.errors
     calls += [TrialCall("", error=False, retry=False)] * max(counts.calls - counts.errors, 0)
     return Trial(

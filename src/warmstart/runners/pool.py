@@ -32,12 +32,12 @@ GRACE_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedTrial:
-    """A trial that is over."""
+    """A trial that ended, with its transcript."""
 
     trial: Trial
     conversation: TrialTranscript
     is_elsewhere: bool = False
-    """Its session stands in the agent's own store already."""
+    """Its session is in the agent's own store already."""
 
 
 Work = Callable[[Slot], FinishedTrial]
@@ -45,7 +45,7 @@ _Ended = FinishedTrial | WarmstartError | OSError | None
 
 
 class Pool:
-    """A few workers; iterate over ``run`` to get trials as they are over."""
+    """A few worker threads; iterate over ``run`` to get trials as they end."""
 
     def __init__(self, work: Work, jobs: int, stop: threading.Event) -> None:
         self._work = work
@@ -56,7 +56,7 @@ class Pool:
         self._halted = False
 
     def halt(self) -> None:
-        """Start nothing more; what runs is finished."""
+        """Start no further trials; those that run are finished."""
         self._halted = True
 
     def run(self, slots: Iterable[Slot]) -> Iterator[FinishedTrial]:

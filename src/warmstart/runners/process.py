@@ -1,4 +1,4 @@
-"""Commands with limits: on time, on output, and on what stays behind.
+"""Commands with limits on time, on output and on what they leave behind.
 
 A command runs below the supervisor of ``children``: it and its process group are gone when it is
 over, out of time, or when we are killed. It gets a small environment: of the user's variables only
@@ -28,7 +28,7 @@ EXIT_NOT_FOUND = 127
 DRAIN_SECONDS = 2.0
 CHUNK_BYTES = 65_536
 HELPER_MEMORY_BYTES = 1 << 30
-"""Address space of a helper: a pattern can take memory for ever as well as time."""
+"""Address space of a helper: a pattern can use up memory as well as time."""
 
 
 class Finished(NamedTuple):

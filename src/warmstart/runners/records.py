@@ -108,7 +108,7 @@ class TrialFile:
         return True
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         os.close(self._handle)
 
     def __enter__(self) -> Self:
@@ -163,7 +163,7 @@ def _read_lines(path: Path) -> Iterator[TrialRecord]:
 
 
 def _sync_folder(folder: Path) -> None:
-    """So that the file's name, too, survives a power cut; where folders can be opened."""
+    """Sync a folder, where it can be opened, so that its files' names survive a power cut."""
     try:
         handle = os.open(folder, os.O_RDONLY)
     except PermissionError:  # Windows opens none
@@ -175,7 +175,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def session_key(experiment: str, plan: str, trial: Trial) -> str:
-    """The id of a trial's session: the same whenever and however often it is written."""
+    """The id of a trial's session; it depends on the trial and its plan alone."""
     task, arm, number = trial.key
     digest = sha256(repr((experiment, plan, task, arm, number)).encode("utf-8", "surrogatepass"))
     return f"exp-{experiment}-{digest.hexdigest()[:20]}"

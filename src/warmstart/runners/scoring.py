@@ -31,7 +31,7 @@ MAX_DETAIL = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What a trial has from its experiment."""
+    """What an experiment gives each of its trials."""
 
     experiment: str
     setup: str
@@ -70,7 +70,7 @@ def score_trial(
 def check_task(
     task: Task, conversation: TrialTranscript, calls: Sequence[Call], sandbox: Sandbox
 ) -> CheckResult:
-    """Whether the task was done. What crashed or ran out of time was not."""
+    """Whether the task was done; a trial that crashed or ran out of time did not do it."""
     if conversation.status is not TrialStatus.FINISHED:
         return CheckResult(False if task.checks else None, conversation.detail)
 
@@ -90,7 +90,7 @@ def check_task(
 
 
 def list_calls(calls: Sequence[Call]) -> tuple[TrialCall, ...]:
-    """Each call with whether it failed, and whether it repeats one that just had."""
+    """Each call with whether it failed, and whether it retries one that just failed."""
     rows: list[TrialCall] = []
     for call in calls:
         before = rows[-1] if rows else None

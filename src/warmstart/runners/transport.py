@@ -149,7 +149,7 @@ class _StayHere(urllib.request.HTTPRedirectHandler):
 
 
 def _opener(url: str) -> urllib.request.OpenerDirector:
-    """No proxy stands between us and this machine."""
+    """An opener that follows no redirect and uses no proxy for this machine."""
     if urlsplit(url).hostname in LOOPBACK:
         return urllib.request.build_opener(_StayHere, urllib.request.ProxyHandler({}))
     return urllib.request.build_opener(_StayHere)
@@ -199,7 +199,7 @@ def _shown(text: str, headers: Mapping[str, str]) -> str:
 
 
 def _retry_after(value: str | None) -> float | None:
-    """Seconds from a number or a date."""
+    """Seconds to wait, from a number or a date."""
     if not value:
         return None
     try:

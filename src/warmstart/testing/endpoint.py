@@ -32,7 +32,7 @@ ID_PREFIXES = {"openai": "chatcmpl-", "responses": "resp_", "anthropic": "msg_"}
 
 
 class Recorded(NamedTuple):
-    """A request as it came."""
+    """A request as it was received."""
 
     path: str
     headers: Mapping[str, str]
@@ -54,7 +54,7 @@ class ScriptedEndpoint:
 
     def __init__(self, policy: Policy, port: int = 0) -> None:
         self.requests: list[Recorded] = []
-        """Everything that was asked, oldest first."""
+        """All requests, oldest first."""
         self._lock = threading.Lock()
         self._server = _Server(("127.0.0.1", port), _Handler)
         self._server.policy = policy
@@ -93,10 +93,10 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def log_message(self, *_: Any) -> None:
-        """Nothing on stderr."""
+        """Print nothing on stderr."""
 
     def do_GET(self) -> None:
-        """The models there are."""
+        """List the models."""
         if self.path.partition("?")[0].endswith("/models"):
             model = {"id": MODEL, "object": "model", "owned_by": "warmstart"}
             self._send_json({"object": "list", "data": [model]})
@@ -104,7 +104,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_json({"error": {"message": "no such page"}}, 404)
 
     def do_POST(self) -> None:
-        """One request to a model."""
+        """Answer one request to a model."""
         path = self.path.partition("?")[0]
         body = self._read_body()
         if path.endswith("/count_tokens"):

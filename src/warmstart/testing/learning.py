@@ -1,4 +1,4 @@
-"""A scripted model that does better when it was shown how: the stand-in of demonstrations.
+"""A scripted model that does better when shown examples, for demonstrations.
 
 It is asked to read files ("Read notes/a.txt ...") and reads each file named, one call at a time.
 Before a call it may slip and write the path as an absolute one, which the sandbox refuses; then it
@@ -32,7 +32,7 @@ class LearningModel:
     seed: int = 0
 
     def __call__(self, prompt: Prompt) -> Reply:
-        """Read the next file, or say what was read."""
+        """Ask for the next file, or answer with what was read."""
         paths = list(dict.fromkeys(_PATH.findall(prompt.asked)))
         results = [result.text for message in prompt.since_asked for result in message.results]
         read = [text for text in results if not is_failure(text)]

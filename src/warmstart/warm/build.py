@@ -59,7 +59,7 @@ def build_warmup(
     tools: Collection[str] | None = None,
     limits: WarmUpLimits = DEFAULT_LIMITS,
 ) -> WarmUp:
-    """What a session starts with.
+    """The warm-up of a template for one session.
 
     Args:
         template: where it is taken from.
@@ -91,7 +91,7 @@ class _Section:
 
 @dataclass(slots=True)
 class _Draft:
-    """What went in so far."""
+    """What was added so far."""
 
     budget: int
     tokens: int = 0
@@ -143,7 +143,7 @@ def _find_stale(episode: WarmUpEpisode, gone: frozenset[str]) -> str | None:
 
 
 def _add_guidance(template: Template, draft: _Draft, present: Toolset | None, reserve: int) -> None:
-    """Lines of advice, those on the tools that failed most first."""
+    """Add lines of advice, those on the tools that failed most first."""
     section = _Section(ADVICE)
     limit = draft.budget - reserve
     cost = estimate_tokens(ADVICE) + MESSAGE_TOKENS
@@ -210,7 +210,7 @@ def _order(part: str) -> tuple[bool, int]:
 
 
 def _add_world(template: Template, draft: _Draft, limits: WarmUpLimits) -> None:
-    """The template's own words on the work, and what of its world is still there."""
+    """Add the template's text about the work, and the markers that still exist."""
     context = shorten_line(template.system_context, MAX_CONTEXT_CHARS)
     if context:
         _add_section(draft, "context", _Section(f"{CONTEXT} {context}"))

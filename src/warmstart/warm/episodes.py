@@ -1,6 +1,6 @@
 """Examples and recoveries as the messages they become, with what each is worth and costs.
 
-An episode is one small story: the user asks, the agent calls, the tool answers, the agent closes.
+In an episode the user asks, the agent calls, the tool answers, and the agent closes.
 Every call in it has its result and its last turn is the agent's, so that any sequence of episodes
 can stand in front of a task. Long values are cut so that their beginning and end stay.
 """
@@ -83,7 +83,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WarmUpEpisode:
-    """A story that may go into a warm-up."""
+    """One example or recovery that may go into a warm-up."""
 
     part: str
     """``example:2`` or ``recovery:0``, by its place in the template."""
@@ -111,7 +111,7 @@ def list_episodes(template: Template, limits: WarmUpLimits) -> list[WarmUpEpisod
 
 
 def write_messages(episodes: Sequence[WarmUpEpisode]) -> tuple[Message, ...]:
-    """The turns of chosen episodes; call ids are counted, never drawn."""
+    """The messages of chosen episodes; call ids are numbered, never random."""
     messages: list[Message] = []
     number = 0
     for episode in episodes:
@@ -209,7 +209,7 @@ def _make(
 
 
 def shorten(text: str, limit: int) -> str:
-    """A text of at most ``limit`` characters and the note of what is missing."""
+    """A text cut to ``limit`` characters, with a note of how many are missing."""
     if len(text) <= limit:
         return text
     head = int(limit * HEAD_SHARE)
@@ -219,7 +219,7 @@ def shorten(text: str, limit: int) -> str:
 
 
 def shorten_line(text: str, limit: int) -> str:
-    """The same on one line, without its tail."""
+    """A text on one line of at most ``limit`` characters, its end cut off."""
     flat = " ".join(text.split())
     return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
 

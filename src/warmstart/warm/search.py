@@ -19,11 +19,11 @@ from functools import cache
 
 K1 = 1.2
 B = 0.5
-"""How much a long text is held against it; the texts here are all short."""
+"""How strongly length counts against a text; the texts here are all short."""
 MIN_STEM = 4
 MAX_KNOWN_WORDS = 50_000
 UNSPACED = "\u2e80"
-"""From this character on, scripts do not set words apart."""
+"""From this code point on, scripts write words without spaces."""
 _ASCII_WORDS = re.compile(r"[^\W_]+", re.ASCII)
 _CAMEL = re.compile(r"([a-z0-9])([A-Z])")
 _ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ers", "ed", "er", "es", "ly", "s", "e", "y")
@@ -52,7 +52,7 @@ _TERMS = _Terms()
 
 
 def list_terms(text: str) -> list[str]:
-    """The words of a text that can tell it from another, in order, repeats included."""
+    """The terms of a text that distinguish it from others, in order, repeats included."""
     if text.isascii():
         return [term for word in _ASCII_WORDS.findall(_lower(text)) if (term := _TERMS[word])]
     return [
@@ -70,7 +70,7 @@ def _any_words() -> re.Pattern[str]:
 
 
 def _lower(text: str) -> str:
-    """In small letters; words written as one in camel case come apart first."""
+    """The text in lower case, with camel case split into words."""
     return (_CAMEL.sub(r"\1 \2", text) if _CAMEL.search(text) else text).lower()
 
 
@@ -84,7 +84,7 @@ def _list_pairs(word: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    """The word without its ending; always a beginning of the word."""
+    """The word without its ending; always a prefix of the word."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= MIN_STEM - 1:
             stem = word[: -len(ending)]
@@ -126,7 +126,7 @@ class Bm25:
         return scores
 
     def _find_holders(self, term: str) -> tuple[int, ...]:
-        """The places of texts that have a term; most are ruled out by a plain look for it."""
+        """The places of texts that have a term; a plain substring search rules most out."""
         known = self._holders.get(term)
         if known is None:
             maybe = [place for place, text in enumerate(self._lowered) if term in text]

@@ -30,25 +30,25 @@ MIN_TRIALS = 5
 HARMFUL_MEAN = 0.35
 """A template with enough trials and a mean below this is not offered again."""
 HALF_AT = 1.0
-"""The lexical score at which a short message fits half."""
+"""The lexical score that gives a short message a fit of one half."""
 WORDS_PER_DOUBT = 10
-"""A message of so many words has to match twice as well as one word: long ones match by chance."""
+"""With this many words a message must score twice as high: long messages match by chance."""
 STALE_LOSS = 0.3
-"""What a template loses when none of its files is there any more; its advice still holds."""
+"""The share of its value a template loses when none of its files exists any more."""
 
 
 class Policy(StrEnum):
-    """How one of several fitting templates is taken."""
+    """How one of several fitting templates is chosen."""
 
     THOMPSON = "thompson"
     BEST = "best"
     """The highest expected value, without a draw."""
     LEAST_USED = "least_used"
-    """Of those that fit, the one that was used least: rotation."""
+    """The fitting template that was used least, so that they rotate."""
 
 
 def join_text(name: str, tags: Iterable[str], anchors: Iterable[str]) -> str:
-    """All of a template that is searched; never its body."""
+    """The text of a template that is searched: name, tags and anchors, never its body."""
     return " ".join((name, *tags, *anchors))
 
 
@@ -62,7 +62,7 @@ class TemplateEntry:
     description: str = ""
     task_type: str = MIXED
     tools: frozenset[str] = frozenset()
-    """Tools it has something on; empty if not known."""
+    """Tools it covers; empty if not known."""
     state: TemplateState = TemplateState.APPROVED
     alpha: float = 1.0
     """Beta posterior of its success with this model: one plus successes."""
@@ -73,7 +73,7 @@ class TemplateEntry:
 
     @property
     def text(self) -> str:
-        """All that is searched."""
+        """The text that is searched."""
         return join_text(self.name, self.tags, self.anchors)
 
     @property
@@ -89,7 +89,7 @@ class TemplateEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionRules:
-    """How to choose."""
+    """How a template is chosen."""
 
     policy: Policy = Policy.THOMPSON
     holdout: float = DEFAULT_HOLDOUT
@@ -101,8 +101,8 @@ class SelectionRules:
     history: Mapping[str, int] | None = None
     """Past sessions by kind of work, for messages that do not say."""
     freshness: Callable[[str], float] | None = None
-    """Asks, for the few templates that are looked at closely, how much of their world still exists;
-    None: what the entries say."""
+    """The share of a template's markers that still exist, by its name; asked for the best fits
+    only. None: the freshness of the entries counts."""
 
 
 DEFAULT_RULES = SelectionRules()
@@ -110,7 +110,7 @@ DEFAULT_RULES = SelectionRules()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """A template with everything its place rests on."""
+    """A template with everything its rank is based on."""
 
     name: str
     fit: float
@@ -120,11 +120,11 @@ class Ranked:
     freshness: float
     uses: int
     value: float
-    """Fit, freshness and the belief together; what the threshold is held against."""
+    """Fit, freshness and expected success together; compared with the threshold."""
     score: float
-    """The same with the draw in place of the mean: what the order is by."""
+    """The value with the drawn success in place of the expected one; the ranking's order."""
     note: str = ""
-    """Why it cannot be taken, if it cannot."""
+    """Why it cannot be chosen; empty if it can."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +140,7 @@ class TemplateChoice:
 
 
 class TemplateIndex:
-    """Approved templates, ready to be asked; build it once for a library."""
+    """Approved templates, indexed for search; build it once for a library."""
 
     __slots__ = ("_bm25", "_get", "names", "texts", "unapproved")
 
