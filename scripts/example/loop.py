@@ -25,10 +25,8 @@ from warmstart.app.experiments import (
 from warmstart.app.mining import mine_template
 from warmstart.app.templates import open_library
 from warmstart.errors import NotFoundError
-from warmstart.experiment.plan import Design, Direction, Metric, Runner, RunnerKind
-from warmstart.experiment.verdict import Verdict
-from warmstart.mine.request import BuildRequest
-from warmstart.mine.rules import Rules
+from warmstart.experiment import Design, Direction, Metric, Runner, RunnerKind, Verdict
+from warmstart.mine import BuildRequest, Rules
 from warmstart.model.selection import Selection
 from warmstart.model.template import TemplateState
 from warmstart.sources import ReadLog

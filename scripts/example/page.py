@@ -28,10 +28,7 @@ from example.loop import (
 from warmstart._version import __version__
 from warmstart.app.experiment_arms import find_template
 from warmstart.app.experiments import ExperimentState
-from warmstart.experiment.effects import Effect
-from warmstart.experiment.plan import Metric
-from warmstart.experiment.trial import Trial
-from warmstart.experiment.verdict import Verdict
+from warmstart.experiment import Effect, Metric, Trial, Verdict
 from warmstart.model.template import Template
 
 NOTES = TASKS.parent / "notes.md"

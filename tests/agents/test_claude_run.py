@@ -21,13 +21,13 @@ ADVICE = "Run pytest -q first."
 
 def answer(prompt: Prompt) -> Reply:
     """A model that waits for MCP servers and uses ours, or runs one command, and then is done."""
-    made = [call.name for turn in prompt.since_asked for call in turn.calls]
-    ours = next((tool for tool in prompt.tools if tool.endswith("__warm_list")), None)
-    if not prompt.tools or ours in made or "Bash" in made:
+    made = [call.tool for message in prompt.since_asked for call in message.requests]
+    ours = next((tool for tool in prompt.tool_names if tool.endswith("__warm_list")), None)
+    if not prompt.tool_names or ours in made or "Bash" in made:
         return Reply("All done.")
     if ours:
         return Reply(calls=(ToolCall(ours),))
-    if "WaitForMcpServers" in prompt.tools:
+    if "WaitForMcpServers" in prompt.tool_names:
         return Reply(calls=(ToolCall("WaitForMcpServers"),))
     return Reply(calls=(ToolCall("Bash", {"command": "echo hi", "description": "x"}),))
 

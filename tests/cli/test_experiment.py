@@ -21,7 +21,7 @@ from warmstart.app import Workspace
 from warmstart.app.experiment_verdicts import make_report
 from warmstart.app.experiments import read_state
 from warmstart.model.template import TemplateState
-from warmstart.runners.pool import Done, Pool
+from warmstart.runners import FinishedTrial, Pool
 from warmstart.store import SessionDB
 from warmstart.testing import Fault, LearningModel, Script, ScriptedEndpoint
 
@@ -416,7 +416,7 @@ def test_an_interrupt_keeps_what_is_done(
     new()
     follow = Pool._follow
 
-    def interrupted(pool: Pool, slots: Any) -> Iterator[Done]:
+    def interrupted(pool: Pool, slots: Any) -> Iterator[FinishedTrial]:
         for number, done in enumerate(follow(pool, slots)):
             if number == 3:
                 raise KeyboardInterrupt

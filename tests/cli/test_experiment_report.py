@@ -9,8 +9,7 @@ import pytest
 from click.testing import Result
 
 from support.experiments import save_template, write_tasks
-from warmstart.testing import LearningModel, Reply, ScriptedEndpoint
-from warmstart.testing.script import Answer, Prompt
+from warmstart.testing import Answer, LearningModel, Prompt, Reply, ScriptedEndpoint
 
 Run = Callable[..., Result]
 ADVICE = "Here it is.\n- read_file: give a relative path\nfly: not a tool\nread_file: one at a time"

@@ -9,7 +9,7 @@ from warmstart.experiment.variants import PARTS, STRATEGIES, shape_template
 from warmstart.model.facts import Marker, MarkerKind
 from warmstart.model.outcome import ErrorClass
 from warmstart.model.template import Example, Guidance, PatternType, Recovery, Template
-from warmstart.warm.build import build_warmup
+from warmstart.warm import build_warmup
 
 
 def example(number: int, kind: PatternType = PatternType.SEQUENCE) -> Example:

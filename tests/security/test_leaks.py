@@ -26,7 +26,7 @@ from warmstart.redact import Redactor
 from warmstart.sources import ReadLog
 from warmstart.template import canonical_json
 from warmstart.tool import run_tool_text
-from warmstart.warm.render import RENDERERS
+from warmstart.warm import RENDERERS
 
 TASK = "Fix the cart in the shop and round totals"
 

@@ -36,10 +36,10 @@ from warmstart.model import Message, Role
 from warmstart.model.selection import Selection
 from warmstart.model.template import Guidance, Template, TemplateState
 from warmstart.redact.injection import strip_hidden
-from warmstart.runners.endpoint import Endpoint
-from warmstart.runners.wire import Prompt
+from warmstart.runners import Endpoint
 from warmstart.sources import ReadLog
-from warmstart.warm.shorten import shorten_line
+from warmstart.warm import shorten_line
+from warmstart.wire import Prompt
 
 __all__ = [
     "SUMMARY", "Ablation", "Arms", "Compaction", "plan_ablation", "plan_compaction",

@@ -35,8 +35,7 @@ from warmstart.experiment import (
     choose_tasks,
 )
 from warmstart.library import Saved
-from warmstart.mine import BuildRequest
-from warmstart.mine.rules import Rules
+from warmstart.mine import BuildRequest, Rules
 from warmstart.model.selection import Selection
 from warmstart.model.template import Template, TemplateState
 from warmstart.sources import ReadLog

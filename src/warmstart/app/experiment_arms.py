@@ -22,10 +22,9 @@ from warmstart.experiment import (
 )
 from warmstart.library import Stored
 from warmstart.library.gate import require_approved
-from warmstart.runners.tools import builtin_tools
+from warmstart.runners import builtin_tools
 from warmstart.template import template_id
-from warmstart.warm.build import build_warmup
-from warmstart.warm.tokens import estimate_tokens
+from warmstart.warm import build_warmup, estimate_tokens
 
 
 def find_template(workspace: Workspace, spec: str, *, unreviewed: bool = False) -> Stored:
@@ -112,7 +111,6 @@ class ArmStarts:
         warmup = build_warmup(
             form.template,
             template_id=self.plan.templates[name],
-            message=task.prompt,
             budget=form.budget,
             tools=[*allowed, *own],
             limits=form.limits,

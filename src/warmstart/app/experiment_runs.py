@@ -41,12 +41,20 @@ from warmstart.experiment import (
     find_stop,
     question_of,
 )
-from warmstart.runners.command import CommandWorker
-from warmstart.runners.endpoint import Endpoint
-from warmstart.runners.pool import Done, Pool, Work
-from warmstart.runners.records import RunLock, TrialFile, read_trials
-from warmstart.runners.sessions import find_trials, store_trial
-from warmstart.runners.worker import EndpointWorker, hash_setup
+from warmstart.runners import (
+    CommandWorker,
+    Endpoint,
+    EndpointWorker,
+    FinishedTrial,
+    Pool,
+    RunLock,
+    TrialFile,
+    Work,
+    find_trials,
+    hash_setup,
+    read_trials,
+    store_trial,
+)
 from warmstart.store import SessionDB
 
 if TYPE_CHECKING:
@@ -180,7 +188,7 @@ class _Run:
             plan=plan, tasks=tasks, prepare=prepare, endpoint=endpoint, folder=folder, setup=setup
         )
 
-    def _record(self, done: Done) -> None:
+    def _record(self, done: FinishedTrial) -> None:
         trial = done.trial
         if not done.is_elsewhere:
             trial = store_trial(self._db, trial, done.conversation, self._experiment.hash)

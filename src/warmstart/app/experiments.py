@@ -44,14 +44,18 @@ from warmstart.experiment import (
     parse_plan,
     parse_tasks,
 )
-from warmstart.export.jsonl import encode_line
-from warmstart.export.table import format_csv
+from warmstart.export import format_csv
 from warmstart.library import Stored
 from warmstart.model.template import TemplateState
-from warmstart.runners.command import check_command
-from warmstart.runners.records import Record, count_unreadable, read_trials
-from warmstart.runners.sessions import format_trial
-from warmstart.runners.tools import builtin_tools
+from warmstart.runners import (
+    TrialRecord,
+    builtin_tools,
+    check_command,
+    count_unreadable,
+    format_trial,
+    read_trials,
+)
+from warmstart.wire import encode_line
 
 FOLDER = "experiments"
 PLAN_FILE = "plan.toml"
@@ -108,7 +112,7 @@ class ExperimentState:
 
     plan: Plan
     hash: str
-    records: tuple[Record, ...]
+    records: tuple[TrialRecord, ...]
     deviations: tuple[Deviation, ...]
     unreadable: int
     """Lines of the trial file that are not trials."""

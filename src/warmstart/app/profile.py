@@ -18,12 +18,20 @@ from warmstart.app.redaction import open_redactor, redact_texts
 from warmstart.app.sessions import find_period, shorten_ids
 from warmstart.app.summaries import Making, read_summary, summarise_view
 from warmstart.errors import UsageError
+from warmstart.facts import derive_facts
 from warmstart.facts.code_digest import digest_code
 from warmstart.facts.collector import without_collector
-from warmstart.facts.derive import derive_facts
 from warmstart.facts.packing import SessionRow, row_of
 from warmstart.model.facts import SessionFacts
 from warmstart.model.selection import Selection
+from warmstart.profile import (
+    SessionProfile,
+    decode_summary,
+    encode_summary,
+    merge_all,
+    profile_facts,
+    summarise,
+)
 from warmstart.profile.compaction import MARGIN, WINDOW, CompactionReport, check_compactions
 from warmstart.profile.corpus import (
     LENGTH_EDGES,
@@ -33,9 +41,6 @@ from warmstart.profile.corpus import (
 )
 from warmstart.profile.rules import DEFAULT_RULES, Rules, parse_tool_types
 from warmstart.profile.scan import scan_calls
-from warmstart.profile.session import SessionProfile, profile_facts
-from warmstart.profile.summarise import summarise
-from warmstart.profile.summary import decode_summary, encode_summary, merge_all
 from warmstart.profile.tool_types import TRIVIAL_TOOLS
 from warmstart.sources import ReadLog
 

@@ -17,12 +17,13 @@ from warmstart.app.core import Workspace
 from warmstart.app.facts import Progress, read_session_rows
 from warmstart.app.redaction import open_redactor, redact_texts
 from warmstart.errors import NotFoundError
-from warmstart.export import EXPORTERS, encode_line
+from warmstart.export import EXPORTERS
 from warmstart.facts.packing import SessionRow, unpack_facts
 from warmstart.model import Call, Session, Status
 from warmstart.model.facts import SessionFacts
 from warmstart.model.selection import Described, Selection, last_active
 from warmstart.sources import ReadLog
+from warmstart.wire import encode_line
 
 __all__ = [
     "ListedSession",

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from warmstart.app.core import Workspace
 from warmstart.app.facts import Progress, View, identify_file, open_view
-from warmstart.facts.derive import derive_facts
+from warmstart.facts import derive_facts
 from warmstart.facts.index import BUSY_SECONDS, IndexUnavailableError
 from warmstart.facts.pool import MAX_WORKERS, can_fork, run_shares
 from warmstart.facts.reading import (

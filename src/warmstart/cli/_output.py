@@ -113,7 +113,7 @@ def print_table(
 
 def print_json(value: Any) -> None:
     """One JSON object on stdout, indented for a person at a terminal."""
-    from warmstart.export.jsonl import encode_json  # noqa: PLC0415 - keeps --help light
+    from warmstart.wire import encode_json  # noqa: PLC0415 - keeps --help light
 
     write_bytes(encode_json(value, indent=sys.stdout.isatty()) + b"\n")
 

@@ -37,6 +37,7 @@ from warmstart.experiment import (
     parse_arms,
 )
 from warmstart.figures import count
+from warmstart.present import show_progress, write_document, write_html, write_json, write_markdown
 from warmstart.present.experiment import report_document
 from warmstart.present.experiments import (
     created_document,
@@ -45,12 +46,7 @@ from warmstart.present.experiments import (
     sizes_document,
     state_document,
 )
-from warmstart.present.html import write_html
-from warmstart.present.json import write_json
-from warmstart.present.markdown import write_markdown
-from warmstart.present.progress import show_progress
-from warmstart.present.terminal import write_document
-from warmstart.warm.select import DEFAULT_HOLDOUT
+from warmstart.warm import DEFAULT_HOLDOUT
 
 METRICS = [metric.value for metric in Metric]
 STDOUT = "-"

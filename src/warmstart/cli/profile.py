@@ -38,7 +38,7 @@ from warmstart.present import (
     session_profile_document,
     show_progress,
 )
-from warmstart.profile.rules import Rules
+from warmstart.profile import Rules
 
 DEFAULT = "show"
 

@@ -12,7 +12,7 @@ from warmstart.model.template import Template
 from warmstart.model.warmup import WarmUp
 from warmstart.stats.multiple import holm
 from warmstart.stats.noninferiority import MIN_GROUPS, NonInferiority, p_not_inferior
-from warmstart.warm.build import build_warmup
+from warmstart.warm import build_warmup
 
 __all__ = [
     "LEVEL",

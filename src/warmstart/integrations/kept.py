@@ -20,10 +20,10 @@ from typing import Any
 import orjson
 
 from warmstart.app import Workspace
-from warmstart.export.jsonl import encode_json
 from warmstart.model import Kind, Message, Request, Result, Role
 from warmstart.model.warmup import WarmUp
-from warmstart.warm.turns import READY
+from warmstart.warm.conversation import READY
+from warmstart.wire import encode_json
 
 SCHEMA_VERSION = 1
 MAX_AGE_SECONDS = 90 * 86_400

@@ -45,7 +45,7 @@ from warmstart.integrations.launch_process import run_command
 from warmstart.library.gate import UnapprovedError
 from warmstart.model.warmup import Arm
 from warmstart.store import RecordedStart, Start
-from warmstart.warm.select import Choice
+from warmstart.warm import TemplateChoice
 
 KNOWN: dict[str, Callable[[], Launcher]] = {"claude": ClaudeCode, "codex": Codex, "hermes": Hermes}
 NAMING_FORMS = ("codex-rollout",)
@@ -345,7 +345,7 @@ class _Deciding(NamedTuple):
         warmup = next((one for one in found if one is not None), None)
         if warmup is None:
             return None
-        choice = Choice(
+        choice = TemplateChoice(
             template=start.template, arm=Arm.WARM, reason="as it began", task_type="mixed"
         )
         return Prepared(choice=choice, warmup=warmup, version=start.version)

@@ -22,7 +22,7 @@ from warmstart.integrations.launch_parts import Ask, Launch, Place, Seed, has_ex
 from warmstart.integrations.launch_words import Grammar, Words, read_words
 from warmstart.integrations.tools import AGENT_TOOLS, CLAUDE_CODE
 from warmstart.model.warmup import WarmUp
-from warmstart.warm.target import Target
+from warmstart.warm import Target
 
 FORMAT_VERSION = "2.1.197"
 """The version whose transcripts a seed is written like."""

@@ -18,12 +18,12 @@ import orjson
 
 from warmstart.app.warming import Prepared
 from warmstart.errors import SourceError
-from warmstart.export.jsonl import encode_json
 from warmstart.integrations.launch_parts import Ask, Launch, Place, Seed
 from warmstart.integrations.launch_words import Grammar, Words, read_words
 from warmstart.integrations.tools import AGENT_TOOLS, HERMES
 from warmstart.model.warmup import WarmUp
 from warmstart.sources.sqlite import open_database
+from warmstart.wire import encode_json
 
 VARIABLE = "HERMES_PREFILL_MESSAGES_FILE"
 FOLDER = "launch"

@@ -12,7 +12,7 @@ from warmstart.app.warming import Prepared
 from warmstart.integrations.launch_parts import Ask, Launch, Place, Seed
 from warmstart.model.warmup import WarmUp
 from warmstart.placeholders import fill_words
-from warmstart.warm.target import Target
+from warmstart.warm import Target
 
 VARIABLE = "WARMSTART_WARMUP_FILE"
 PLACEHOLDER = "warmup"

@@ -46,7 +46,7 @@ def _names(kind: type) -> list[str]:
 
 def write_json(document: Document, *, indent: bool = False) -> bytes:
     """The document as one JSON object and a line break."""
-    from warmstart.export.jsonl import encode_json  # noqa: PLC0415 - orjson, only where it writes
+    from warmstart.wire import encode_json  # noqa: PLC0415 - orjson, only where it writes
 
     return encode_json(read_data(document), indent=indent) + b"\n"
 

@@ -17,14 +17,12 @@ from warmstart.app.profile import (
 from warmstart.app.templates import find_for_model, open_library, try_template
 from warmstart.app.warming import Occasion, prepare
 from warmstart.library import Listed
-from warmstart.mine.request import BuildRequest
-from warmstart.mine.rules import Rules
+from warmstart.mine import BuildRequest, Rules
 from warmstart.model.selection import Selection
 from warmstart.model.template import TemplateState
 from warmstart.present import to_json
 from warmstart.sources import READERS, ReadLog
-from warmstart.template import check_name
-from warmstart.template.names import parse_spec
+from warmstart.template import check_name, parse_spec
 from warmstart.tool.request import ToolRequest
 
 Answer = dict[str, Any]

@@ -24,13 +24,12 @@ from warmstart.integrations.hermes.printing import (
     show_progress,
 )
 from warmstart.library.gate import say_unreviewed
-from warmstart.mine.request import BuildRequest
-from warmstart.mine.rules import Rules
+from warmstart.mine import BuildRequest, Rules
 from warmstart.model.selection import Selection
 from warmstart.model.template import TemplateState
 from warmstart.present import to_json
 from warmstart.sources import READERS, ReadLog
-from warmstart.template.names import check_name, make_name
+from warmstart.template import check_name, make_name
 
 HERMES = Selection(source="hermes")
 EVERY = "all"

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from warmstart.app import Workspace
     from warmstart.integrations.hermes.settings import HermesConfig
     from warmstart.model.warmup import WarmUp
-    from warmstart.store.starts import RecordedStart
-    from warmstart.warm.inject import Style
+    from warmstart.store import RecordedStart
+    from warmstart.wire import Codec
 
 AGENT = "hermes"
 FORM = "hermes-plugin"
@@ -30,7 +30,7 @@ class Meeting(NamedTuple):
 
     session_id: str
     request: Mapping[str, Any]
-    style: Style
+    codec: Codec
     platform: str
     model: Any
 
@@ -53,16 +53,16 @@ class Middleware:
             return None
         from warmstart.integrations.hermes import placing  # noqa: PLC0415 - with the first request
 
-        style = placing.find_form(request, str(api_mode or ""))
-        if style is None:
+        codec = placing.find_form(request, str(api_mode or ""))
+        if codec is None:
             say_once("sessions through this API start cold: %r", api_mode)
             return None
         platform, model = str(context.get("platform") or ""), context.get("model")
-        meeting = Meeting(session_id, request, style, platform, model)
+        meeting = Meeting(session_id, request, codec, platform, model)
         warmup = (known or self._meet(meeting)).warmup
         if warmup is None:
             return None
-        return {"request": placing.place(request, warmup, style), "source": "warmstart"}
+        return {"request": placing.place(request, warmup, codec), "source": "warmstart"}
 
     def _meet(self, meeting: Meeting) -> Conversation:
         """Decide a session, once; where that fails it is cold, and stays so."""
@@ -93,17 +93,16 @@ class Middleware:
         from warmstart.integrations.hermes.placing import (  # noqa: PLC0415 - once per session
             find_message,
             has_history,
-            list_messages,
         )
-        from warmstart.warm.inject import is_warm  # noqa: PLC0415 - same
+        from warmstart.warm import is_warm  # noqa: PLC0415 - same
 
-        messages = list_messages(meeting.request, meeting.style)
+        prompt = meeting.codec.decode_request(meeting.request)
         turn = self._sessions.find_turn(meeting.session_id)
-        is_old = not turn.is_first if turn else has_history(messages)
-        message = (turn.message if turn else "") or find_message(messages)
+        is_old = not turn.is_first if turn else has_history(prompt)
+        message = (turn.message if turn else "") or find_message(prompt)
         if is_old:
             return _find_launched(workspace, meeting.session_id) or Conversation()
-        if not message or is_warm(messages):
+        if not message or is_warm(prompt):
             return Conversation()
         return _start(workspace, config, meeting, message)
 
@@ -151,7 +150,7 @@ def _start(
         message=message,
         agent=AGENT,
         model=meeting.model if isinstance(meeting.model, str) else None,
-        tools=list_tools(meeting.request),
+        tools=list_tools(meeting.codec.decode_request(meeting.request)),
         template=config.template,
         cwd=os.environ.get("TERMINAL_CWD") or os.getcwd(),  # noqa: PTH109 - a text is wanted
         seed=meeting.session_id,

@@ -7,7 +7,7 @@ start would rather be cold, and a session's end is found by ``warmstart sync`` a
 from __future__ import annotations
 
 from warmstart.app import Workspace
-from warmstart.library.library import Library
+from warmstart.library import Library
 from warmstart.library.opening import TEMPLATES_FOLDER
 
 PATIENCE_SECONDS = 2.0
