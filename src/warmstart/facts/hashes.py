@@ -43,9 +43,9 @@ def hash_data(data: bytes, start: int) -> int:
     return (crc32(data, start) << 32 | len(data) & _LENGTH_MASK) - _SIGN
 
 
-def hash_shape(tool: str, arguments: Mapping[str, Any]) -> int:
+def hash_signature(tool: str, arguments: Mapping[str, Any]) -> int:
     """Equal for calls of one tool with the same argument names and kinds of value."""
-    return _hash_shape(tool, tuple(arguments), tuple(map(type, arguments.values())))
+    return _hash_signature(tool, tuple(arguments), tuple(map(type, arguments.values())))
 
 
 @lru_cache(maxsize=4096)
@@ -55,7 +55,7 @@ def start_hash(tool: str) -> int:
 
 
 @lru_cache(maxsize=4096)
-def _hash_shape(tool: str, names: tuple[str, ...], types: tuple[type, ...]) -> int:
+def _hash_signature(tool: str, names: tuple[str, ...], types: tuple[type, ...]) -> int:
     kinds = sorted(
         (name, _KINDS.get(kind, "other")) for name, kind in zip(names, types, strict=True)
     )

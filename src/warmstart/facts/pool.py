@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar, cast
 
-from warmstart.facts.collector import without_collector
+from warmstart.facts.collector import gc_paused
 
 MAX_WORKERS = 2
 BATCH = 128
@@ -106,7 +106,7 @@ def _serve(
         end.close()
     batch: list[_Done] = []
     try:
-        with without_collector():
+        with gc_paused():
             for done in work(share):
                 batch.append(done)
                 if len(batch) >= BATCH:

@@ -8,7 +8,7 @@ has no field for a call's failure; results keep their text and the judge decides
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -35,17 +35,14 @@ DATABASE = "state.db"
 PROFILES = "profiles"
 OWN_COLUMNS = frozenset({"session_id", "role", "content", "tool_calls"})
 """Of ``messages``: what other agents with tables of the same names (goose) do not have."""
-LISTED = (
-    "id", "parent_session_id", "end_reason", "ended_at", "title", "model", "source", "cwd",
-    "message_count", "tool_call_count", "input_tokens", "output_tokens", "actual_cost_usd",
-    "estimated_cost_usd", "rewind_count",
-)  # fmt: skip
 READ = (
     "id", "source", "model", "model_config", "system_prompt", "parent_session_id", "started_at",
     "ended_at", "end_reason", "title", "cwd", "git_branch", "git_repo_root", "input_tokens",
     "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens",
     "actual_cost_usd", "estimated_cost_usd", "cost_status",
 )  # fmt: skip
+COUNTERS = ("message_count", "tool_call_count", "rewind_count", "last_message_at")
+"""Columns that change with a session's messages."""
 TOKENS = {
     "input": "input_tokens",
     "output": "output_tokens",
@@ -53,6 +50,9 @@ TOKENS = {
     "cache_write": "cache_write_tokens",
     "reasoning": "reasoning_tokens",
 }
+PARENT = "parent_session_id"
+SIZED = ("content", "tool_calls")
+"""Columns of a message whose size is measured."""
 RESET_REASONS = frozenset({"session_reset", "idle", "daily", "suspended", "new_session"})
 HEIRS = frozenset({Link.COMPACTION, Link.BRANCH, Link.UNKNOWN})
 """Links whose sessions may begin with their parent's messages."""
@@ -82,6 +82,14 @@ class Hermes:
             except SourceError as error:
                 log.skip(error.message.rpartition(": ")[2], database)
 
+    def measure(self, path: Path, keys: Iterable[str] | None = None) -> dict[str, str]:
+        """How much each session of a database holds, or each of some.
+
+        Fingerprints of units do not see a message that was edited in place; its size does, unless
+        the edit keeps it. This reads all messages.
+        """
+        return _measure_sessions(path, keys)
+
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
         """The one session of a unit."""
         with open_database(unit.path) as connection:
@@ -105,11 +113,12 @@ def _is_hermes(path: Path) -> bool:
 def _list_sessions(path: Path, log: ReadLog) -> list[Unit]:
     with open_database(path) as connection:
         counts = _count_messages(connection)
-        columns = select_known(connection, "sessions", LISTED)
-        order = "ORDER BY started_at, id" if _has(connection, "sessions", "started_at") else ""
-        rows = {row["id"]: tuple(row) for row in connection.execute(
-            f"SELECT {columns} FROM sessions {order}"
-        )}  # fmt: skip
+        have = list_columns(connection, "sessions")
+        columns = [name for name in (*READ, *COUNTERS) if name in have]
+        order = "ORDER BY started_at, id" if "started_at" in have else ""
+        query = f"SELECT {', '.join(map(_as_listed, columns))} FROM sessions {order}"
+        rows = {row[0]: tuple(row) for row in connection.execute(query)}
+    parents = columns.index(PARENT) if PARENT in columns else None
     units = []
     for key in [*rows, *(key for key in counts if key not in rows)]:
         session_id = as_id(key)
@@ -117,11 +126,43 @@ def _list_sessions(path: Path, log: ReadLog) -> list[Unit]:
             log.skip("session without an id", path)
             continue
         row = rows.get(key, ())
-        parent = rows.get(row[1], ()) if row else ()
-        state = (row, parent[2:4], counts.get(key, ()))
+        # How a parent ended and what it held decides what of a session is a copy.
+        parent = row[parents] if row and parents is not None else None
+        state = (row, counts.get(key), parent and (rows.get(parent), counts.get(parent)))
         digest = blake2b(repr(state).encode("utf-8", "replace"), digest_size=12).hexdigest()
         units.append(Unit(path=path, key=session_id, fingerprint=digest))
     return units
+
+
+def _as_listed(column: str) -> str:
+    """Of a prompt, which may be long, only whether there is one."""
+    return "length(system_prompt) > 0" if column == "system_prompt" else column
+
+
+def _measure_sessions(path: Path, keys: Iterable[str] | None) -> dict[str, str]:
+    with open_database(path) as connection:
+        parents: dict[Any, Any] = {}
+        if PARENT in list_columns(connection, "sessions"):
+            parents = dict(map(tuple, connection.execute(f"SELECT id, {PARENT} FROM sessions")))
+        have = list_columns(connection, "messages")
+        sizes = [f"total(length(CAST({name} AS BLOB)))" for name in SIZED if name in have]
+        query = f"SELECT session_id, count(*), max(id), {', '.join(sizes)} FROM messages"
+        if keys is None:
+            keys = [key for key in map(as_id, parents) if key is not None]
+            rows = [tuple(row) for row in connection.execute(f"{query} GROUP BY session_id")]
+            keys += [str(row[0]) for row in rows]
+        else:
+            wanted = {*keys, *(str(parents.get(key)) for key in keys)}
+            one = f"{query} WHERE session_id = ?"
+            rows = [tuple(row) for key in wanted for row in connection.execute(one, (key,))]
+    found = {str(row[0]): row[1:] for row in rows if row[1]}
+    return {key: _join_sizes(found, key, parents.get(key)) for key in keys}
+
+
+def _join_sizes(sizes: Mapping[str, tuple[Any, ...]], key: str, parent: Any) -> str:
+    """The sizes of a session and of its parent, as one text."""
+    numbers = (*sizes.get(key, (0,)), *sizes.get(str(parent), (0,)))
+    return " ".join(f"{number:.0f}" for number in numbers)
 
 
 def _has(connection: sqlite3.Connection, table: str, column: str) -> bool:

@@ -6,7 +6,7 @@ they are. PostgreSQL stores are no files and are not read here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,6 +34,10 @@ class LiveStore:
     def units(self, path: Path, log: ReadLog) -> Iterator[Unit]:
         """One unit per session."""
         return _HERMES.units(path, log)
+
+    def measure(self, path: Path, keys: Iterable[str] | None = None) -> dict[str, str]:
+        """How much each session of a database holds, or each of some."""
+        return _HERMES.measure(path, keys)
 
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
         """The one session of a unit."""
