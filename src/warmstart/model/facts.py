@@ -7,8 +7,9 @@ these. Contents stay in the source and are fetched for the few calls that were c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+import msgspec
 
 from warmstart.model.marker import Marker, MarkerKind
 from warmstart.model.message import Tokens
@@ -60,8 +61,7 @@ class Voice(NamedTuple):
 NO_VOICE = Voice()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionFacts:
+class SessionFacts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One session without its contents."""
 
     id: str
