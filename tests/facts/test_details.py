@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from support.profiles import make_facts
 from warmstart.facts.details import PackedMarkers, unpack_details

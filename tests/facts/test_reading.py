@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from support.profiles import make_calls, make_facts
 from warmstart.facts.index import ensure_place, open_index
@@ -53,7 +53,7 @@ def test_what_was_loaded_is_frozen_and_can_be_changed_by_a_copy(index: sqlite3.C
     (facts,) = load_facts(index, [2])
     assert (type(facts), type(facts.tokens)) == (SessionFacts, Tokens)
     assert replace(facts, title="other").title == "other"
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(AttributeError):
         facts.title = "other"  # type: ignore[misc]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
-from dataclasses import replace
 
 from hypothesis import given
+from msgspec.structs import replace
 
 from support.mining import make_shop, make_worked
 from support.profiles import any_facts

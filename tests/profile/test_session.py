@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from support.profiles import make_calls, make_facts
 from support.sessions import make_messages, make_session
@@ -146,7 +147,7 @@ def test_what_is_no_list_of_messages_is_refused_in_words(messages: Any) -> None:
 
 
 def test_what_a_warm_up_put_in_is_never_counted() -> None:
-    warm = [replace(message, kind=Kind.WARMUP) for message in make_messages()[2:4]]
+    warm = [structs.replace(message, kind=Kind.WARMUP) for message in make_messages()[2:4]]
     profile = profile_session([*warm, *make_messages()])
     assert profile.warmups == 2
     assert profile.rate == profile_session(make_messages()).rate

@@ -11,6 +11,8 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
+from msgspec import Struct
+
 __all__ = ["to_document"]
 
 
@@ -22,7 +24,7 @@ def to_document(value: Any) -> Any:
         return None
     if isinstance(value, Mapping):
         return {str(key): to_document(inner) for key, inner in value.items()}
-    if is_dataclass(value) or hasattr(value, "_asdict"):
+    if is_dataclass(value) or hasattr(value, "_asdict") or isinstance(value, Struct):
         return {name: to_document(getattr(value, name)) for name in _names(type(value))}
     return list(map(to_document, value)) if isinstance(value, list | tuple) else value
 
@@ -31,6 +33,7 @@ def _names(kind: type) -> list[str]:
     """Fields in their order, then the properties."""
     own: list[str] = [one.name for one in fields(kind)] if is_dataclass(kind) else []
     own += getattr(kind, "_fields", ())  # a NamedTuple
+    own += getattr(kind, "__struct_fields__", ())
     return own + [
         name
         for name, member in vars(kind).items()

@@ -9,10 +9,10 @@ that clients of these APIs return count as the dicts they dump themselves to.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import orjson
+from msgspec.structs import replace
 
 from warmstart.errors import UsageError
 from warmstart.model import Kind, Message, Request, Result, Role, Session

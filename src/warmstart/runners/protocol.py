@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from warmstart.model import Message, Request, Role
 from warmstart.runners.tools import Tool

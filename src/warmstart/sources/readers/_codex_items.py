@@ -7,8 +7,10 @@ such as "Process exited with code 1" is the result itself and is left to the jud
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from msgspec.structs import replace
 
 from warmstart.model import Kind, Request, Result, Status, Tokens
 from warmstart.sources.fields import (

@@ -8,9 +8,10 @@ id and become a session of their own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec.structs import replace
 
 from warmstart.model import (
     Compaction,

@@ -16,8 +16,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from warmstart.model import Fate, Kind, Message, Role
 from warmstart.sources.fields import dump

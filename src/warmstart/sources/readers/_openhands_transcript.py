@@ -6,8 +6,10 @@ A message remembers the events it was made of: a condensation names events, not 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec.structs import replace
 
 from warmstart.model import Compaction, Fate, Kind, Message, Role
 from warmstart.sources.fields import as_id, as_text, parse_time

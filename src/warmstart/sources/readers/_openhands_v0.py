@@ -7,8 +7,9 @@ message, not a call.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from warmstart.model import Kind, Message, Request, Result, Role, Status, Tokens
 from warmstart.sources.fields import (

@@ -7,8 +7,9 @@ one message again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from warmstart.model import Kind, Message, Request, Result, Role, Status
 from warmstart.sources.fields import (

@@ -7,8 +7,9 @@ they are. PostgreSQL stores are no files and are not read here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from warmstart.model import Parent, Session
 from warmstart.sources.log import ReadLog
