@@ -37,17 +37,6 @@ def count_cores() -> int:
     return os.cpu_count() or 1
 
 
-def split_evenly(items: Sequence[_Item], weigh: Callable[[_Item], int]) -> list[list[_Item]]:
-    """Consecutive shares of about the same weight, one per worker."""
-    total = sum(map(weigh, items))
-    shares: list[list[_Item]] = [[] for _ in range(MAX_WORKERS)]
-    so_far = 0
-    for item in items:
-        shares[min(so_far * MAX_WORKERS // (total or 1), MAX_WORKERS - 1)].append(item)
-        so_far += weigh(item)
-    return [share for share in shares if share]
-
-
 def run_shares(
     work: Callable[[Sequence[_Item]], Iterable[_Done]], shares: Sequence[Sequence[_Item]]
 ) -> Generator[_Done, None, None]:
