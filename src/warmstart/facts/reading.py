@@ -34,8 +34,7 @@ CHUNK = 512
 """Sessions that share one stored summary."""
 LOADED = 128
 """Sessions that are loaded at once."""
-_ROW = ", ".join(f"s.{name}" for name in SESSION.names)
-_CALL = ", ".join(column.name for column in CALL.columns)
+_ROW = ", ".join(f"s.{column.name}" for column in SESSION.columns)
 _JOINED = """FROM source o JOIN unit u ON u.source = o.id JOIN session_fact s ON s.unit = u.id
     WHERE o.source_set = ?"""
 _ORDER = "ORDER BY o.position, u.position, u.id, s.position"
@@ -56,9 +55,11 @@ class Listed(NamedTuple):
 def list_rows(connection: sqlite3.Connection, source_set: int) -> Iterator[Listed]:
     """Every session of a source set, without its calls and markers."""
     query = f"SELECT s.number, s.revision, u.reader, o.id, {_ROW} {_JOINED} {_ORDER}"
-    for row in connection.execute(query, (source_set,)):
-        number, revision, reader, source, *values = row
-        yield Listed(number, revision, reader, source, SessionFacts(**SESSION.decode(values)))
+    cursor = connection.execute(query, (source_set,))
+    while rows := cursor.fetchmany(LOADED):
+        found = SESSION.decode([row[4:] for row in rows])
+        for (number, revision, reader, source, *_), fields in zip(rows, found, strict=True):
+            yield Listed(number, revision, reader, source, SessionFacts(**fields))
 
 
 def list_ids(connection: sqlite3.Connection, source_set: int) -> list[tuple[int, int, int]]:
@@ -119,13 +120,15 @@ def load_facts(connection: sqlite3.Connection, numbers: Sequence[int]) -> Iterat
         some = numbers[start : start + LOADED]
         wanted = f"({', '.join(map(str, some))})"
         query = f"SELECT s.number, {_ROW} FROM session_fact s WHERE s.number IN {wanted}"
-        rows = {row[0]: row[1:] for row in connection.execute(query)}
+        rows = connection.execute(query).fetchall()
+        decoded = SESSION.decode([row[1:] for row in rows])
+        fields = dict(zip((row[0] for row in rows), decoded, strict=True))
         calls = _load_calls(connection, wanted)
         markers = _load_markers(connection, wanted)
         for number in some:
-            if number in rows:
+            if number in fields:
                 yield SessionFacts(
-                    **SESSION.decode(rows[number]),
+                    **fields[number],
                     calls=calls.get(number, ()),
                     markers=tuple(markers.get(number, ())),
                 )
@@ -133,7 +136,7 @@ def load_facts(connection: sqlite3.Connection, numbers: Sequence[int]) -> Iterat
 
 def _load_calls(connection: sqlite3.Connection, wanted: str) -> dict[int, tuple[CallFact, ...]]:
     """The calls of some sessions, by session."""
-    query = f"SELECT session, {_CALL} FROM call_fact WHERE session IN {wanted} ORDER BY 1, 2"
+    query = f"SELECT session, {CALL.names} FROM call_fact WHERE session IN {wanted} ORDER BY 1, 2"
     rows = connection.execute(query).fetchall()
     calls = CALL.decode([row[1:] for row in rows])
     found, start = {}, 0

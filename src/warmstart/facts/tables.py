@@ -11,11 +11,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
-from functools import partial
+from functools import cache, partial
 from itertools import repeat
 from operator import attrgetter
 from types import NoneType
 from typing import Any, NamedTuple, get_args, get_type_hints
+
+from msgspec.structs import astuple
 
 from warmstart.model.facts import CallFact, SessionFacts
 
@@ -26,18 +28,15 @@ UNMASKED = frozenset({"id", "origin", "path", "parent_id", "evidence"})
 """Texts that are kept as they are: what sessions are found by, and names of the judge's rules."""
 IN_OTHER_TABLES = frozenset({"calls", "markers"})
 _SQL_TYPES = {int: "INTEGER", bool: "INTEGER", float: "REAL", str: "TEXT", tuple: "TEXT"}
-Convert = Callable[[Any], Any]
+ConvertAll = Callable[[Sequence[Any]], Iterable[Any]]
 
 
 class Column(NamedTuple):
-    """One column, and the field it comes from."""
+    """One column."""
 
     name: str
-    field: str
-    """Path to the value: ``tokens.input``."""
     kind: type
     is_optional: bool
-    doc: str = ""
 
     @property
     def sql(self) -> str:
@@ -50,21 +49,28 @@ class Column(NamedTuple):
         """Whether it holds words of a transcript, which may hold a secret."""
         return self.kind is str and self.name not in UNMASKED
 
-    @property
-    def encode(self) -> Convert | None:
-        """From a field's value to what is stored; None where both are the same."""
+    def encode(self, values: Sequence[Any]) -> Iterable[Any]:
+        """Values of the field as they are stored."""
         if issubclass(self.kind, StrEnum):
-            texts: dict[Any, str | None] = {member: str(member.value) for member in self.kind}
-            return {**texts, None: None}.__getitem__
-        return _ENCODERS.get(self.kind)
+            return map(_list_texts(self.kind).__getitem__, values)
+        return _ENCODERS[self.kind](values)
 
-    @property
-    def decode(self) -> Convert | None:
-        """From what is stored to a field's value; None where both are the same."""
+    def decode(self, values: Sequence[Any]) -> Iterable[Any]:
+        """Stored values as the field has them; equal texts become one object."""
         if issubclass(self.kind, StrEnum):
-            members: dict[Any, Any] = {str(member.value): member for member in self.kind}
-            return {**members, None: None}.__getitem__
-        return _DECODERS.get(self.kind)
+            return map(_list_members(self.kind).__getitem__, values)
+        decode = _DECODERS.get(self.kind)
+        return values if decode is None else decode(values)
+
+
+@cache
+def _list_texts(kind: type[StrEnum]) -> dict[Any, str | None]:
+    return {None: None, **{member: str(member.value) for member in kind}}
+
+
+@cache
+def _list_members(kind: type[StrEnum]) -> dict[Any, Any]:
+    return {None: None, **{str(member.value): member for member in kind}}
 
 
 def clean(text: str | None) -> str | None:
@@ -74,23 +80,44 @@ def clean(text: str | None) -> str | None:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _fit(number: int | None) -> int | None:
-    """A number that SQLite can hold."""
-    if number is None or -MAX_INTEGER <= number <= MAX_INTEGER:
-        return number
-    return MAX_INTEGER if number > 0 else -MAX_INTEGER
+def _clean_all(texts: Sequence[str | None]) -> Iterable[str | None]:
+    return texts if all(map(str.isascii, filter(None, texts))) else map(clean, texts)
 
 
-def _dump(numbers: Iterable[int]) -> str:
-    return json.dumps(list(numbers))
+def _fit_all(numbers: Sequence[int | None]) -> Iterable[int | None]:
+    """Numbers that SQLite can hold."""
+    known = list(filter(None, numbers))
+    if not known or (min(known) >= -MAX_INTEGER - 1 and max(known) <= MAX_INTEGER):
+        return numbers
+    return [one if one is None else max(-MAX_INTEGER, min(one, MAX_INTEGER)) for one in numbers]
 
 
-def _load(text: str) -> tuple[int, ...]:
-    return tuple(json.loads(text))
+def _share(values: Sequence[Any]) -> Iterable[Any]:
+    """Equal values as one object: a session's calls name few tools."""
+    known: dict[Any, Any] = {}
+    return map(known.setdefault, values, values)
 
 
-_ENCODERS: dict[type, Convert] = {int: _fit, bool: int, str: clean, tuple: _dump}
-_DECODERS: dict[type, Convert] = {bool: bool, tuple: _load}
+def _dump_all(lists: Sequence[Iterable[int]]) -> Iterable[str]:
+    return [json.dumps(list(one)) for one in lists]
+
+
+def _load_all(texts: Sequence[str]) -> Iterable[tuple[int, ...]]:
+    return [tuple(json.loads(text)) for text in texts]
+
+
+def _keep(values: Sequence[Any]) -> Iterable[Any]:
+    return values
+
+
+_ENCODERS: dict[type, ConvertAll] = {
+    int: _fit_all,
+    float: _keep,
+    bool: partial(map, int),
+    str: _clean_all,
+    tuple: _dump_all,
+}
+_DECODERS: dict[type, ConvertAll] = {bool: partial(map, bool), str: _share, tuple: _load_all}
 
 
 class _Field(NamedTuple):
@@ -111,120 +138,106 @@ def _list_fields(record: Any) -> Iterator[_Field]:
         kind = options[0] if is_optional else hint
         kind = getattr(kind, "__origin__", kind)
         if kind in _SQL_TYPES or issubclass(kind, StrEnum):
-            yield _Field(name, (Column(name, name, kind, is_optional),))
+            yield _Field(name, (Column(name, kind, is_optional),))
             continue
-        inner = [column for field in _list_fields(kind) for column in field.columns]
         columns = [
-            Column(f"{name}_{one.name}", f"{name}.{one.field}", one.kind, is_optional)
-            for one in inner
+            Column(f"{name}_{one.name}", one.kind, is_optional)
+            for field in _list_fields(kind)
+            for one in field.columns
         ]
         yield _Field(name, tuple(columns), kind)
 
 
-class SessionTable:
+class _Table:
+    """A table whose rows are records, converted column by column: a third of the time."""
+
+    def __init__(self, record: Any) -> None:
+        self.fields = tuple(_list_fields(record))
+        self.columns = [column for field in self.fields for column in field.columns]
+        self.masked = [place for place, column in enumerate(self.columns) if column.is_masked]
+        """Places of the columns that hold words of the transcript."""
+        self.names = ", ".join(column.name for column in self.columns)
+        self.marks = ", ".join("?" * len(self.columns))
+        self.definitions = ", ".join(column.sql for column in self.columns)
+
+    def _encode(self, columns: Iterable[Sequence[Any]]) -> list[Iterable[Any]]:
+        return [column.encode(values) for column, values in zip(self.columns, columns, strict=True)]
+
+    def _decode(self, rows: Sequence[tuple[Any, ...]]) -> list[Iterable[Any]]:
+        columns = zip(*rows, strict=True)
+        return [column.decode(values) for column, values in zip(self.columns, columns, strict=True)]
+
+
+class SessionTable(_Table):
     """``session_fact``: one row per session."""
 
     def __init__(self) -> None:
-        self.fields = tuple(_list_fields(SessionFacts))
-        self.columns = [column for field in self.fields for column in field.columns]
-        self.masked = [column.name for column in self.columns if column.is_masked]
-        """Fields that hold words of the transcript."""
-        self._encode = [(_get(one.field), one.encode) for one in self.columns]
-        self._decode = [
-            (field.name, len(field.columns), self._make_builder(field)) for field in self.fields
-        ]
-        self._has_builder = any(build for _, _, build in self._decode)
-
-    @property
-    def names(self) -> list[str]:
-        """The columns, without the row's number and where it came from."""
-        return [column.name for column in self.columns]
-
-    @property
-    def create(self) -> str:
-        """Its definition."""
-        return f"""CREATE TABLE session_fact (
+        super().__init__(SessionFacts)
+        self._get = attrgetter(*(field.name for field in self.fields))
+        self.create = f"""CREATE TABLE session_fact (
             number INTEGER PRIMARY KEY, unit INTEGER NOT NULL REFERENCES unit ON DELETE CASCADE,
-            position INTEGER NOT NULL, revision INTEGER NOT NULL,
-            {", ".join(column.sql for column in self.columns)}, UNIQUE (unit, position))"""
+            position INTEGER NOT NULL, revision INTEGER NOT NULL, {self.definitions},
+            UNIQUE (unit, position))"""
 
-    def encode(self, facts: SessionFacts) -> list[Any]:
-        """The row of a session."""
-        return [
-            get(facts) if convert is None else convert(get(facts)) for get, convert in self._encode
-        ]
+    def encode(self, sessions: Sequence[SessionFacts]) -> Iterator[tuple[Any, ...]]:
+        """The rows of some sessions."""
+        columns = zip(*map(self._flatten, sessions), strict=True)
+        return zip(*self._encode(columns), strict=True)
 
-    def decode(self, row: Sequence[Any]) -> dict[str, Any]:
-        """The fields of a session from its row."""
-        values: dict[str, Any] = {}
-        at = 0
-        for name, width, build in self._decode:
-            value = row[at] if width == 1 else row[at : at + width]
-            values[name] = value if build is None else build(value)
-            at += width
+    def _flatten(self, facts: SessionFacts) -> list[Any]:
+        """A value for each column."""
+        values: list[Any] = []
+        for value, field in zip(self._get(facts), self.fields, strict=True):
+            if field.record is None:
+                values.append(value)
+            elif value is None:
+                values += [None] * len(field.columns)
+            else:
+                values += value if isinstance(value, tuple) else astuple(value)
         return values
 
-    @staticmethod
-    def _make_builder(field: _Field) -> Convert | None:
-        if field.record is None:
-            return field.columns[0].decode
-        names = [column.field.partition(".")[2] for column in field.columns]
-        decoders = [column.decode for column in field.columns]
-        is_optional = field.columns[0].is_optional
-
-        def build(values: Sequence[Any]) -> Any:
-            if is_optional and values[0] is None:
-                return None
-            pairs = zip(names, decoders, values, strict=True)
-            return field.record(
-                **{
-                    name: value if decode is None else decode(value)
-                    for name, decode, value in pairs
-                }
-            )
-
-        return build
+    def decode(self, rows: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
+        """The fields of some sessions from their rows, apart from calls and markers."""
+        if not rows:
+            return []
+        columns = iter(self._decode(rows))
+        fields = [
+            next(columns)
+            if field.record is None
+            else _build(field, [next(columns) for _ in field.columns])
+            for field in self.fields
+        ]
+        names = [field.name for field in self.fields]
+        return [dict(zip(names, values, strict=True)) for values in zip(*fields, strict=True)]
 
 
-def _get(path: str) -> Convert:
-    """What reads a field, also of a record that may be None."""
-    get = attrgetter(path)
-    if "." not in path:
-        return get
-    outer = attrgetter(path.partition(".")[0])
-    return lambda facts: None if outer(facts) is None else get(facts)
+def _build(field: _Field, columns: list[Iterable[Any]]) -> Iterator[Any]:
+    """The records inside a field, from their columns."""
+    is_optional = field.columns[0].is_optional
+    names = get_type_hints(field.record)
+    for values in zip(*columns, strict=True):
+        if is_optional and values[0] is None:
+            yield None
+        else:
+            yield field.record(**dict(zip(names, values, strict=True)))
 
 
-class CallTable:
-    """``call_fact``: one row per call. Converted column by column, which takes a third as long."""
+class CallTable(_Table):
+    """``call_fact``: one row per call."""
 
     def __init__(self) -> None:
-        self.columns = [column for field in _list_fields(CallFact) for column in field.columns]
-        self.masked = [place for place, column in enumerate(self.columns) if column.is_masked]
-        """Places of the fields that hold words of the transcript."""
-        self._encode = [None if one.kind is int and not one.is_optional else one.encode
-                        for one in self.columns]  # fmt: skip
-        self._decode = [column.decode for column in self.columns]
-        self.insert = f"INSERT INTO call_fact VALUES (?{', ?' * len(self.columns)})"
-
-    @property
-    def create(self) -> str:
-        """Its definition."""
-        return f"""CREATE TABLE call_fact (
-            session INTEGER NOT NULL, {", ".join(column.sql for column in self.columns)},
+        super().__init__(CallFact)
+        self.create = f"""CREATE TABLE call_fact (
+            session INTEGER NOT NULL, {self.definitions},
             PRIMARY KEY (session, position)) WITHOUT ROWID"""
 
     def encode(self, session: int, calls: Sequence[CallFact]) -> Iterator[tuple[Any, ...]]:
-        """The rows of a session's calls."""
-        pairs = zip(self._encode, zip(*calls, strict=True), strict=False)
-        columns = [column if convert is None else map(convert, column) for convert, column in pairs]
-        return zip(repeat(session), *columns, strict=False)
+        """The rows of a session's calls; there must be some."""
+        return zip(repeat(session), *self._encode(zip(*calls, strict=True)), strict=False)
 
     def decode(self, rows: Sequence[tuple[Any, ...]]) -> list[CallFact]:
         """The calls of rows without the number of their session."""
-        pairs = zip(self._decode, zip(*rows, strict=True), strict=False)
-        columns = [column if convert is None else map(convert, column) for convert, column in pairs]
-        return list(map(_make_call, zip(*columns, strict=True)))
+        return list(map(_make_call, zip(*self._decode(rows), strict=True))) if rows else []
 
 
 _make_call = partial(tuple.__new__, CallFact)

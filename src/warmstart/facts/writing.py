@@ -10,7 +10,8 @@ import os
 import sqlite3
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,15 +28,17 @@ __all__ = ["Mask", "Reading", "UnitRow", "keep_texts", "mask_facts", "store_path
 
 Mask = Callable[[list[str]], list[str]]
 """Texts without their secrets; the very same list where there were none."""
-_INSERT_SESSION = f"""INSERT INTO session_fact (
-    unit, position, revision, {", ".join(SESSION.names)})
-    VALUES (?, ?, ?{", ?" * len(SESSION.names)})"""
-_UPDATE_SESSION = f"""UPDATE session_fact SET revision = ?,
-    {", ".join(f"{name} = ?" for name in SESSION.names)} WHERE number = ?"""
+_INSERT_SESSION = f"""INSERT INTO session_fact (unit, position, revision, {SESSION.names})
+    VALUES (?, ?, ?, {SESSION.marks})"""
+_UPDATE_SESSION = f"""UPDATE session_fact SET (unit, position, revision, {SESSION.names})
+    = (?, ?, ?, {SESSION.marks}) WHERE number = ?"""
+_INSERT_CALL = f"INSERT INTO call_fact VALUES (?, {CALL.marks})"
 _CHILDREN = ("call_fact", "session_tool", "marker")
+_STATUSES = {status: place for place, status in enumerate(Status)}
 _INSERT_TOOL = f"INSERT INTO session_tool VALUES (?, ?{', ?' * len(Status)})"
 _INSERT_MARKER = "INSERT INTO marker VALUES (?, ?, ?, ?, ?)"
-_session_texts = attrgetter(*SESSION.masked)
+_SESSION_TEXTS = [SESSION.columns[place].name for place in SESSION.masked]
+_session_texts = attrgetter(*_SESSION_TEXTS)
 _call_texts = [itemgetter(place) for place in CALL.masked]
 _value_of = itemgetter(1)
 _tool_and_status = itemgetter(3, 4)
@@ -82,20 +85,19 @@ def keep_texts(texts: list[str]) -> list[str]:
 def write_readings(connection: sqlite3.Connection, readings: Sequence[Reading], mask: Mask) -> None:
     """Store units that were read; each replaces what was known of it."""
     masked = _mask_all(readings, mask)
+    rows = SESSION.encode([facts for sessions in masked for facts in sessions])
+    written: list[tuple[int, SessionFacts]] = []
     with transaction(connection):
         revision = next_revision(connection)
-        rows: list[tuple[int, SessionFacts]] = []
         for reading, sessions in zip(readings, masked, strict=True):
             unit, is_new = _ensure_unit(connection, reading)
             for position, facts in enumerate(sessions):
-                number = _write_session(
-                    connection, (unit, position, revision), facts, is_new=is_new
-                )
-                rows.append((number, facts))
+                row = (unit, position, revision, *next(rows))
+                written.append((_write_session(connection, row, is_new=is_new), facts))
             if not is_new:
                 _delete_rest(connection, unit, len(sessions))
             _write_skips(connection, reading.unit.source, unit, reading.log)
-        _write_children(connection, rows)
+        _write_children(connection, written)
 
 
 def _mask_all(readings: Sequence[Reading], mask: Mask) -> list[list[SessionFacts]]:
@@ -126,7 +128,7 @@ def mask_facts(facts: SessionFacts, mask: Mask) -> SessionFacts:
     masked = dict(zip(texts, mask(texts), strict=True))
     named = {
         name: masked[text]
-        for name, text in zip(SESSION.masked, _session_texts(facts), strict=True)
+        for name, text in zip(_SESSION_TEXTS, _session_texts(facts), strict=True)
         if text
     }
     calls = [_mask_call(call, masked) for call in facts.calls]
@@ -167,29 +169,19 @@ def _ensure_unit(connection: sqlite3.Connection, reading: Reading) -> tuple[int,
     return int(row[0]), False
 
 
-def _write_session(
-    connection: sqlite3.Connection,
-    place: tuple[int, int, int],
-    facts: SessionFacts,
-    *,
-    is_new: bool,
-) -> int:
+def _write_session(connection: sqlite3.Connection, row: tuple[Any, ...], *, is_new: bool) -> int:
     """Store a session's own row and delete the rows below it; returns its number."""
-    unit, position, revision = place
-    values = SESSION.encode(facts)
-    row = None
+    known = None
     if not is_new:
-        row = connection.execute(
-            "SELECT number FROM session_fact WHERE unit = ? AND position = ?", (unit, position)
+        known = connection.execute(
+            "SELECT number FROM session_fact WHERE unit = ? AND position = ?", row[:2]
         ).fetchone()
-    if row is None:
-        cursor = connection.execute(_INSERT_SESSION, (*place, *values))
-        return int(cursor.lastrowid or 0)
-    number = int(row[0])
-    connection.execute(_UPDATE_SESSION, (revision, *values, number))
+    if known is None:
+        return int(connection.execute(_INSERT_SESSION, row).lastrowid or 0)
+    connection.execute(_UPDATE_SESSION, (*row, known[0]))
     for table in _CHILDREN:
-        connection.execute(f"DELETE FROM {table} WHERE session = ?", (number,))
-    return number
+        connection.execute(f"DELETE FROM {table} WHERE session = ?", known)
+    return int(known[0])
 
 
 def _delete_rest(connection: sqlite3.Connection, unit: int, sessions: int) -> None:
@@ -204,12 +196,10 @@ def _write_children(
     connection: sqlite3.Connection, sessions: Sequence[tuple[int, SessionFacts]]
 ) -> None:
     """Store the calls, tools and markers of sessions whose own rows were written."""
-    calls = (
-        row for number, facts in sessions if facts.calls for row in CALL.encode(number, facts.calls)
-    )
-    connection.executemany(CALL.insert, calls)
-    tools = (row for number, facts in sessions for row in _count_tools(number, facts))
-    connection.executemany(_INSERT_TOOL, tools)
+    calls = (CALL.encode(number, facts.calls) for number, facts in sessions if facts.calls)
+    connection.executemany(_INSERT_CALL, chain.from_iterable(calls))
+    tools = (_count_tools(number, facts) for number, facts in sessions)
+    connection.executemany(_INSERT_TOOL, chain.from_iterable(tools))
     markers = (
         (number, place, str(one.kind), clean(one.value), one.uses)
         for number, facts in sessions
@@ -218,11 +208,15 @@ def _write_children(
     connection.executemany(_INSERT_MARKER, markers)
 
 
-def _count_tools(session: int, facts: SessionFacts) -> Iterator[tuple[Any, ...]]:
+def _count_tools(session: int, facts: SessionFacts) -> Iterable[list[Any]]:
     """The rows of ``session_tool``: each tool's calls by how they ended."""
-    counts = Counter(map(_tool_and_status, facts.calls))
-    for tool in dict.fromkeys(tool for tool, _ in counts):
-        yield session, clean(tool), *(counts[tool, status] for status in Status)
+    rows: dict[str, list[Any]] = {}
+    for (tool, status), calls in Counter(map(_tool_and_status, facts.calls)).items():
+        row = rows.get(tool)
+        if row is None:
+            row = rows[tool] = [session, clean(tool), *([0] * len(Status))]
+        row[2 + _STATUSES[status]] = calls
+    return rows.values()
 
 
 def _write_skips(
