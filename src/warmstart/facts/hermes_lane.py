@@ -27,7 +27,7 @@ from warmstart.model import Request, Result
 from warmstart.outcome import judge
 from warmstart.outcome.tools import command_of
 from warmstart.sources.fields import MILLISECONDS_FROM, parse_time
-from warmstart.sources.readers._hermes_rows import (
+from warmstart.sources.readers.hermes import (
     INJECTED_PREFIXES,
     MERGED_PREFIX,
     SUMMARY_PREFIXES,
