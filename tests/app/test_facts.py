@@ -4,6 +4,7 @@ import os
 import sqlite3
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -22,10 +23,10 @@ from warmstart.app.facts import (
 )
 from warmstart.errors import NotFoundError, SourceError
 from warmstart.facts import derive_facts, refresh
-from warmstart.model import Status
+from warmstart.model import Session, Status
 from warmstart.model.facts import SessionFacts
 from warmstart.model.selection import Selection
-from warmstart.sources import ReadLog, read_unit
+from warmstart.sources import Found, ReadLog, UnitReader
 from warmstart.sources.readers.hermes import Hermes
 
 OK = '{"output": "a", "exit_code": 0, "error": null}'
@@ -139,11 +140,12 @@ def test_only_changed_sessions_are_read_again(
     add_messages(database, "s1", user("more"))
     read: list[str] = []
 
-    def watched(found: Any, log: ReadLog, **options: Any) -> Any:
-        read.append(found.unit.key)
-        return read_unit(found, log, **options)
+    class Watched(UnitReader):
+        def read(self, found: Found, log: ReadLog, *, alone: bool = False) -> Iterator[Session]:
+            read.append(found.unit.key)
+            return super().read(found, log, alone=alone)
 
-    monkeypatch.setattr(refresh, "read_unit", watched)
+    monkeypatch.setattr(refresh, "UnitReader", Watched)
     refresh_facts(workspace, Selection(paths=(str(database),)), ReadLog())
     assert read == ["s1"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -103,16 +102,6 @@ def test_a_name_of_a_later_version_reads_as_the_usual_one(tmp_path: Path) -> Non
     messages = [m | {"kind": "dream", "fate": [], "role": "robot"} for m in RECORD["messages"]]
     (found,), _ = read_records(tmp_path, RECORD | {"messages": messages})
     assert {(m.kind, m.fate, m.role) for m in found.messages} == {("turn", "live", "user")}
-
-
-def test_reading_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    path = write_export(tmp_path / "e.jsonl", make_session("first"))
-    before, log = read_all(READER, path)
-    with path.open("ab") as file:
-        file.write(encode_line(export_warmstart(make_session("second"))))
-    unit = replace(next(READER.units(path, log)), start=log.resume_at)
-    after = list(READER.read(unit, ReadLog()))
-    assert before + after == read_all(READER, path)[0]
 
 
 def test_it_recognises_its_own_files_only(tmp_path: Path) -> None:

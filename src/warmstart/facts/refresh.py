@@ -15,7 +15,7 @@ import time
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from warmstart.facts.collector import gc_paused
 from warmstart.facts.derive import derive_facts
@@ -33,7 +33,7 @@ from warmstart.facts.writing import (
     write_readings,
     write_source,
 )
-from warmstart.sources import Found, ReadLog, read_unit
+from warmstart.sources import Found, ReadLog, UnitReader
 
 __all__ = ["Index", "Progress", "Source", "refresh_sources"]
 
@@ -235,8 +235,8 @@ class _Run:
 
     def __init__(self, index: Index, mask: Mask, progress: Progress | None) -> None:
         self._index = index
-        self._writer = _Writer(index.connection, mask)
         self._mask = mask
+        self._writer = _Writer(index.connection, mask)
         self._progress = progress
         self._known: dict[Identity, _Known] = {}
         self._keys: dict[Identity, list[int]] = {}
@@ -273,12 +273,10 @@ class _Run:
         sharers = _map_keys(self._keys, clean)
         touched = {key for old in gone for key in _unpack(old.seen)}
         self._disturb(gone, sharers)
-        try:
-            with_others = self._read_alone(units, dirty)
-            touched |= self._read_in_order(units, with_others, sharers)
+        left = self._read_alone(units, dirty)
+        with _Writer(self._index.connection, self._mask) as self._writer:
+            touched |= self._read_in_order(units, left, sharers)
             self._read_sharers(units, clean, touched)
-        finally:
-            self._writer.flush()
 
     def _disturb(self, gone: Sequence[_Known], sharers: dict[int, list[Identity]]) -> None:
         """Mark what shares an id with units that are gone, and delete those."""
@@ -304,11 +302,10 @@ class _Run:
             with open_index(self._index.path) as connection:
                 if _identify(self._index.path) != identity:
                     return  # another process has replaced the index
-                writer = _Writer(connection, self._mask)
-                for entry in share:
-                    writer.read(entry, ReadLog())
-                    yield 1
-                writer.flush()
+                with _Writer(connection, self._mask) as writer:
+                    for entry in share:
+                        writer.read(entry, ReadLog())
+                        yield 1
 
         shares = [alone[start::MAX_WORKERS] for start in range(MAX_WORKERS)]
         try:
@@ -392,30 +389,37 @@ class _Run:
 
 
 class _Writer:
-    """Reads units and stores their facts, some at a time."""
+    """Reads units and stores their facts, some at a time and the last ones when it is closed."""
 
     def __init__(self, connection: sqlite3.Connection, mask: Mask) -> None:
+        self._units = UnitReader()
         self._connection = connection
         self._mask = mask
         self._waiting: list[Reading] = []
         self._sessions = 0
         self._flushed = time.monotonic()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._units.__exit__()
+        self._flush()
+
     def read(
         self, entry: _Entry, log: ReadLog, find_disturbed: Callable[[], list[int]] | None = None
     ) -> None:
         """Read a unit; one that cannot be read is counted in its log, unless it is alone."""
-        sessions = [
-            derive_facts(session) for session in read_unit(entry.found, log, alone=entry.is_alone)
-        ]
+        read = self._units.read(entry.found, log, alone=entry.is_alone)
+        sessions = [derive_facts(session) for session in read]
         disturbed = find_disturbed() if find_disturbed else ()
         self._waiting.append(Reading(entry.row, sessions, log, disturbed))
         self._sessions += len(sessions)
         is_late = time.monotonic() - self._flushed > FLUSH_SECONDS
         if is_late or self._sessions >= FLUSH_SESSIONS:
-            self.flush()
+            self._flush()
 
-    def flush(self) -> None:
+    def _flush(self) -> None:
         """Store what was read."""
         waiting, self._waiting = self._waiting, []
         if waiting:

@@ -26,11 +26,11 @@ from warmstart.sources.fields import (
     as_list,
     as_text,
     content_text,
-    dump,
     parse_arguments,
     parse_time,
     parse_tokens,
 )
+from warmstart.sources.json_text import dump
 
 __all__ = ["session_from_messages"]
 

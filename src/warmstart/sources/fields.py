@@ -11,9 +11,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-import orjson
-
 from warmstart.model import Tokens
+from warmstart.sources.json_text import dump, parse_strictly
 
 MAX_TOKENS = 10**12
 """A million long contexts: more than any session, and sums of it stay within 64 bits."""
@@ -89,11 +88,13 @@ def as_bool(value: Any) -> bool | None:
 
 def parse_time(value: Any) -> float | None:
     """Seconds since the epoch from ISO 8601, seconds or milliseconds; naive times are UTC."""
-    number = as_float(as_int(value) if isinstance(value, str) else value)
-    if number is not None:
-        seconds = number / 1000 if number > MILLISECONDS_FROM else number
-        return seconds if 0 < seconds <= _MAX_SECONDS else None
-    if not isinstance(value, str) or not 10 <= len(value) <= 40:
+    if not isinstance(value, str):
+        return _read_moment(value)
+    if value[4:5] != "-":
+        number = as_int(value)
+        if number is not None:
+            return _read_moment(number)
+    if not 10 <= len(value) <= 40:
         return None
     try:
         moment = datetime.fromisoformat(value)
@@ -104,6 +105,14 @@ def parse_time(value: Any) -> float | None:
         return None
 
 
+def _read_moment(value: Any) -> float | None:
+    number = as_float(value)
+    if number is None:
+        return None
+    seconds = number / 1000 if number > MILLISECONDS_FROM else number
+    return seconds if 0 < seconds <= _MAX_SECONDS else None
+
+
 def parse_arguments(value: Any) -> Arguments:
     """Call arguments from an object or from a JSON string; other text is kept as ``raw``."""
     if isinstance(value, dict):
@@ -112,10 +121,7 @@ def parse_arguments(value: Any) -> Arguments:
         return Arguments({}, None if value is None else dump(value))
     if not value.strip():
         return Arguments({}, None)
-    try:
-        data = orjson.loads(value)
-    except orjson.JSONDecodeError:
-        return Arguments({}, value)
+    data = parse_strictly(value)
     return Arguments(data, None) if isinstance(data, dict) else Arguments({}, value)
 
 
@@ -147,18 +153,6 @@ def _block_text(block: Mapping[str, Any]) -> str:
             return "\n".join(text for text in texts if isinstance(text, str))
     kind = as_text(block.get("type"))
     return f"[{kind}]" if kind else ""
-
-
-def dump(value: Any) -> str:
-    """Any JSON value as compact text, for results that are not text."""
-    try:
-        return orjson.dumps(value).decode()
-    except (TypeError, ValueError):  # too deep, or a number beyond 64 bits
-        pass
-    try:
-        return repr(value)[:10_000]
-    except RecursionError:
-        return f"[{type(value).__name__} nested too deeply]"
 
 
 def parse_tokens(value: Any, names: Mapping[str, str]) -> Tokens | None:

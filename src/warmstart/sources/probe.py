@@ -8,15 +8,14 @@ from typing import Any
 
 from warmstart.errors import SourceError
 from warmstart.sources.files import (
-    BYTE_ORDER_MARK,
     MAX_LINE_BYTES,
     is_bomb,
-    parse_json,
     read_head,
     read_json,
     read_lines,
     unreadable,
 )
+from warmstart.sources.json_text import BYTE_ORDER_MARK, parse_json
 from warmstart.sources.log import ReadLog
 from warmstart.sources.reader import Probe
 from warmstart.sources.records import MAX_BLANK_LINES, as_record

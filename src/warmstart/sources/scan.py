@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
 from warmstart.errors import FormatError, NotFoundError, SourceError
 from warmstart.model import Session
 from warmstart.sources.log import ReadLog
 from warmstart.sources.probe import probe_path
-from warmstart.sources.reader import Reader, Unit
+from warmstart.sources.reader import OpenSource, Reader, Unit
 from warmstart.sources.registry import find_reader, get_reader
 
 SESSION_SUFFIXES = frozenset(
@@ -55,13 +56,47 @@ def find_units(path: Path, log: ReadLog, format_name: str | None = None) -> Iter
 
 def read_sessions(path: Path, log: ReadLog, format_name: str | None = None) -> Iterator[Session]:
     """Every session at a path, one at a time; what could not be read is in ``log``."""
-    for found in find_units(path, log, format_name):
-        yield from read_unit(found, log, alone=found.unit.path == path and not found.unit.key)
+    with UnitReader() as units:
+        for found in find_units(path, log, format_name):
+            alone = found.unit.path == path and not found.unit.key
+            yield from units.read(found, log, alone=alone)
 
 
 def read_unit(found: Found, log: ReadLog, *, alone: bool = False) -> Iterator[Session]:
     """The sessions of one unit; a unit that fails is counted, unless it is all there is."""
     yield from carry_on(found.reader.read(found.unit, log), found.unit, log, alone=alone)
+
+
+class UnitReader:
+    """Reads units one after another and keeps open what neighbours share.
+
+    Units of one database that follow each other are read over one connection::
+
+        with UnitReader() as units:
+            for found in find_units(path, log):
+                sessions = list(units.read(found, log))
+    """
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+        self._opened: tuple[Reader, Path] | None = None
+        self._source: OpenSource | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._opened = self._source = None
+        self._stack.close()
+
+    def read(self, found: Found, log: ReadLog, *, alone: bool = False) -> Iterator[Session]:
+        """The sessions of one unit; a unit that fails is counted, unless it is all there is."""
+        wanted = found.reader, found.unit.path
+        if self._source is None or wanted != self._opened:
+            self.__exit__()
+            self._source = self._stack.enter_context(found.reader.open(found.unit.path))
+            self._opened = wanted
+        yield from carry_on(self._source.read(found.unit, log), found.unit, log, alone=alone)
 
 
 def carry_on(

@@ -12,9 +12,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import orjson
-
-from warmstart.sources.files import has_too_many_values
+from warmstart.sources.json_text import has_too_many_values, parse_strictly
 
 __all__ = ["parse_known", "read_progress"]
 
@@ -57,10 +55,7 @@ def parse_known(line: bytes) -> dict[str, Any] | None:
         if has_too_many_values(line):
             return None
         line = _leave_out_details(line)
-    try:
-        data = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return None
+    data = parse_strictly(line)
     return data if data.__class__ is dict else None
 
 

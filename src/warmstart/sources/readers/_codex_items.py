@@ -22,10 +22,10 @@ from warmstart.sources.fields import (
     as_list,
     as_text,
     content_text,
-    dump,
     parse_arguments,
     parse_time,
 )
+from warmstart.sources.json_text import dump
 
 CALLS = {
     "function_call": "arguments",

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from warmstart.model import Fate, Kind, Message, Role
-from warmstart.sources.fields import dump
+from warmstart.sources.json_text import dump
 
 MAX_HEAD = 24
 """How many first messages a compaction is taken to keep at most."""

@@ -35,11 +35,11 @@ from warmstart.sources.fields import (
     as_int,
     as_text,
     content_text,
-    dump,
     parse_arguments,
     parse_time,
     parse_tokens,
 )
+from warmstart.sources.json_text import dump
 from warmstart.sources.log import ReadLog
 
 ORIGIN = "opencode"

@@ -20,9 +20,9 @@ from warmstart.sources.fields import (
     as_list,
     as_text,
     content_text,
-    dump,
     parse_arguments,
 )
+from warmstart.sources.json_text import dump
 from warmstart.sources.readers._openhands_transcript import Transcript, wrap_output
 
 

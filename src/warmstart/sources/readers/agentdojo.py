@@ -20,19 +20,19 @@ from warmstart.sources.fields import (
     as_list,
     as_text,
     content_text,
-    dump,
     parse_arguments,
     parse_time,
 )
 from warmstart.sources.joining import build_chat
+from warmstart.sources.json_text import dump
 from warmstart.sources.log import ReadLog
-from warmstart.sources.reader import Probe, Unit, file_unit
+from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 from warmstart.sources.records import read_records
 
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.TOOL}
 
 
-class AgentDojo:
+class AgentDojo(FileReader):
     """Runs of ethz-spylab/agentdojo."""
 
     name = "agentdojo"
@@ -49,7 +49,7 @@ class AgentDojo:
 
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
         """One session per run."""
-        for number, run in read_records(unit, log):
+        for number, run in read_records(unit.path, log):
             if _is_run(run):
                 yield self._read_run(run, unit.path, log, number)
             else:

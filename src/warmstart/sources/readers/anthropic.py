@@ -29,8 +29,8 @@ from warmstart.sources.joining import build_chat
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file, name_record
 from warmstart.sources.probe import probe_path
-from warmstart.sources.reader import Probe, Unit, file_unit
-from warmstart.sources.records import as_record, count_lines
+from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
+from warmstart.sources.records import as_record
 
 OWN_BLOCKS = frozenset({"thinking", "redacted_thinking", "document", "search_result"})
 """Content types of this API alone; those of calls and results are told by their endings."""
@@ -38,7 +38,7 @@ FOREIGN_KEYS = ("tool_calls", "function_call", "tool_call_id")
 FOREIGN_ROLES = frozenset({"tool", "function", "developer"})
 
 
-class Anthropic:
+class Anthropic(FileReader):
     """Anthropic messages."""
 
     name = "anthropic"
@@ -61,14 +61,11 @@ class Anthropic:
         path = unit.path
         probe = probe_path(path)
         if probe.is_lines and not any(map(_is_message, probe.records)):
-            before = count_lines(path, unit.start)
-            for line in read_json_lines(path, log, unit.start):
-                yield from _read_numbered(line.data, before + line.number, path, log)
+            for number, record in read_json_lines(path, log):
+                yield from _read_numbered(record, number, path, log)
         else:
             lines = (line.data for line in read_json_lines(path, log))
             yield from _read_document(list(lines) if probe.is_lines else read_json(path), path, log)
-            # What is appended belongs to the same document: it is always read from its start.
-            log.resume_at = 0
 
 
 def _is_message(record: Any) -> bool:

@@ -22,7 +22,7 @@ from warmstart.model import Session
 from warmstart.sources.files import parse_line, read_lines
 from warmstart.sources.log import ReadLog
 from warmstart.sources.probe import probe_path
-from warmstart.sources.reader import Probe, Unit, file_fingerprint, file_unit
+from warmstart.sources.reader import FileReader, Probe, Unit, file_fingerprint, file_unit
 from warmstart.sources.readers._claude_code_lines import parse_known, read_progress
 from warmstart.sources.readers._claude_code_transcript import Conversation, Transcript, is_uuid
 from warmstart.sources.records import file_stem
@@ -49,7 +49,7 @@ SAMPLES = 2
 """Files looked into before a folder is taken as a whole."""
 
 
-class ClaudeCode:
+class ClaudeCode(FileReader):
     """Claude Code."""
 
     name = "claude_code"

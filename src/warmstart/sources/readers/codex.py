@@ -16,7 +16,7 @@ from warmstart.sources.files import Line, read_json_lines
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file
 from warmstart.sources.probe import probe_path
-from warmstart.sources.reader import Probe, Unit, file_unit
+from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 from warmstart.sources.readers._codex_items import ITEMS, is_bare_header, read_line
 from warmstart.sources.readers._codex_rollout import Rollout
 
@@ -29,7 +29,7 @@ PACKED_SUFFIXES = frozenset({".gz", ".zst"})
 SUFFIXES = PACKED_SUFFIXES | {".json", ".jsonl"}
 
 
-class Codex:
+class Codex(FileReader):
     """Codex CLI rollouts, one session per file."""
 
     name = "codex"

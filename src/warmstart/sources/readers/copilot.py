@@ -16,7 +16,7 @@ from warmstart.sources.files import read_json_lines
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file
 from warmstart.sources.probe import probe_path
-from warmstart.sources.reader import Probe, Unit, file_unit
+from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 from warmstart.sources.readers._copilot_events import Events, find_refusal, to_request
 
 STORES = frozenset({"session-state", "history-session-state"})
@@ -29,7 +29,7 @@ LOG_SUFFIXES = frozenset({".json", ".jsonl", ".gz", ".zst"})
 EVENT_FAMILIES = ("session.", "user.", "assistant.", "tool.", "system.", "hook.", "subagent.")
 
 
-class Copilot:
+class Copilot(FileReader):
     """Copilot CLI event logs, and the chat documents of its first versions."""
 
     name = "copilot"

@@ -37,15 +37,15 @@ from warmstart.sources.fields import (
     as_list,
     as_text,
     content_text,
-    dump,
     parse_arguments,
     parse_time,
 )
 from warmstart.sources.files import read_head, read_json_lines
+from warmstart.sources.json_text import dump
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file
 from warmstart.sources.probe import probe_path
-from warmstart.sources.reader import Probe, Unit, file_unit
+from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 
 CHAT_PATTERNS = ("tmp/*/chats/session-*.json*", "tmp/*/chats/*/*.json*")
 """Under Gemini's home: the chats, and the chats of their subagents in a folder of the parent."""
@@ -56,7 +56,7 @@ FAILED = {"success": False, "error": True}
 FINAL = frozenset({"success", "error", "cancelled"})
 
 
-class Gemini:
+class Gemini(FileReader):
     """Gemini CLI chats, one per file."""
 
     name = "gemini"

@@ -15,6 +15,8 @@ from warmstart.model import Parent, Session
 from warmstart.sources.log import ReadLog
 from warmstart.sources.reader import Probe, Unit
 from warmstart.sources.readers.hermes import Hermes
+from warmstart.sources.sqlite import DatabaseReader
+from warmstart.sources.sqlite_guard import GuardedConnection
 
 OWN_TABLES = frozenset({"sessions", "messages", "schema_version"})
 CHAT_TABLES = frozenset({"chats", "routes"})
@@ -22,7 +24,7 @@ CHAT_TABLES = frozenset({"chats", "routes"})
 _HERMES = Hermes()
 
 
-class LiveStore:
+class LiveStore(DatabaseReader):
     """warmstart's own store, as a file."""
 
     name = "live_store"
@@ -40,9 +42,11 @@ class LiveStore:
         """How much each session of a database holds, or each of some."""
         return _HERMES.measure(path, keys)
 
-    def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
+    def read_rows(
+        self, connection: GuardedConnection, unit: Unit, log: ReadLog
+    ) -> Iterator[Session]:
         """The one session of a unit."""
-        for session in _HERMES.read(unit, log):
+        for session in _HERMES.read_rows(connection, unit, log):
             yield replace(
                 session, origin=self.name, agent=self.name, parent=self._rename(session.parent)
             )

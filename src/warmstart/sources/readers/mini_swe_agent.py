@@ -27,13 +27,13 @@ from warmstart.sources.fields import (
     as_list,
     as_text,
     content_text,
-    dump,
     parse_arguments,
     parse_time,
 )
 from warmstart.sources.files import read_json
+from warmstart.sources.json_text import dump
 from warmstart.sources.log import ReadLog
-from warmstart.sources.reader import Probe, Unit, file_unit
+from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 
 SUFFIXES = (".gz", ".zst", ".json", ".traj")
 SUBMITTED = "Submitted"
@@ -43,7 +43,7 @@ _OPENING = re.compile(r"```(?:mswea_bash_command|bash)[ \t\r]*\n")
 _INTERRUPTS = {"UserRejection": Status.REJECTED, "UserInterruption": Status.CANCELLED}
 
 
-class MiniSweAgent:
+class MiniSweAgent(FileReader):
     """Reads the trajectory documents of mini-swe-agent, 1.x and 2.x."""
 
     name = "mini_swe_agent"

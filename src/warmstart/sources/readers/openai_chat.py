@@ -7,7 +7,8 @@ to a tool message is believed, everything else is left to the judge.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,6 @@ from warmstart.sources.fields import (
     as_list,
     as_text,
     content_text,
-    dump,
     parse_arguments,
     parse_time,
 )
@@ -31,10 +31,11 @@ from warmstart.sources.files import (
     read_json_lines,
 )
 from warmstart.sources.joining import build_chat
+from warmstart.sources.json_text import dump
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file, name_record
-from warmstart.sources.reader import Probe, Unit, file_unit
-from warmstart.sources.records import as_record, count_lines, read_document, sniff_lines
+from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
+from warmstart.sources.records import as_record, read_document, sniff_lines
 
 ROLES = {
     "system": Role.SYSTEM,
@@ -65,7 +66,7 @@ FOREIGN_PARTS = frozenset(
 SNIFFED = 12
 
 
-class OpenAIChat:
+class OpenAIChat(FileReader):
     """Chat completions and Responses conversations."""
 
     name = "openai_chat"
@@ -86,26 +87,20 @@ class OpenAIChat:
         if records is None and _first_record_is_entry(unit.path):
             records = [line.data for line in read_json_lines(unit.path, log)]
         if records is None:
-            before = count_lines(unit.path, unit.start)
-            lines = read_json_lines(unit.path, log, unit.start)
-            yield from self._read_conversations(lines, unit.path, log, before)
-            return
-        # What is appended belongs to this same document: it is always read from its start.
-        log.resume_at = 0
-        if any(_is_entry(record) for record in records):
+            yield from self._read_conversations(read_json_lines(unit.path, log), unit.path, log)
+        elif any(_is_entry(record) for record in records):
             yield self._read_session({}, records, name_file(unit.path), unit.path, log)
         else:
             numbered = (Line(number, as_record(item)) for number, item in enumerate(records, 1))
-            yield from self._read_conversations(numbered, unit.path, log, 0)
+            yield from self._read_conversations(numbered, unit.path, log)
 
     def _read_conversations(
-        self, lines: Iterator[Line], path: Path, log: ReadLog, before: int
+        self, lines: Iterable[Line], path: Path, log: ReadLog
     ) -> Iterator[Session]:
-        for line in lines:
-            number = before + line.number
-            if _is_conversation(line.data):
-                own = name_record(path, _own_id(line.data), number)
-                yield self._read_session(line.data, _entries_of(line.data), own, path, log)
+        for number, record in lines:
+            if _is_conversation(record):
+                own = name_record(path, _own_id(record), number)
+                yield self._read_session(record, _entries_of(record), own, path, log)
             else:
                 log.skip("record is no conversation", path, number)
 
@@ -171,8 +166,8 @@ def _has_foreign_parts(entry: dict[str, Any]) -> bool:
 
 def _first_record_is_entry(path: Path) -> bool:
     """Whether lines are messages rather than conversations, by the first that is either."""
-    known = (value for value in sniff_lines(path) if _is_entry(value) or _is_conversation(value))
-    return _is_entry(next(known, None))
+    first = islice(sniff_lines(path), SNIFFED)
+    return _is_entry(next((one for one in first if _is_entry(one) or _is_conversation(one)), None))
 
 
 def _read_messages(entries: list[Any], path: Path, log: ReadLog) -> Iterator[Message]:

@@ -7,8 +7,8 @@ the same session in the database and in the folder it was migrated from; the dat
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -22,22 +22,25 @@ from warmstart.sources.fields import (
     as_text,
     parse_time,
 )
-from warmstart.sources.files import parse_json, read_json
+from warmstart.sources.files import read_json
+from warmstart.sources.json_text import parse_text
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file
-from warmstart.sources.reader import Probe, Unit, file_fingerprint, file_unit
+from warmstart.sources.reader import OpenSource, Probe, Unit, file_fingerprint, file_unit
 from warmstart.sources.readers._opencode_messages import ORIGIN, Entry, Transcript
-from warmstart.sources.sqlite import is_database, list_columns, open_database, select_known
+from warmstart.sources.sqlite import DatabaseReader, is_database, open_database
+from warmstart.sources.sqlite_guard import GuardedConnection
 
 TABLES = frozenset({"session", "message", "part"})
 SESSION_COLUMNS = (
     "id", "parent_id", "directory", "title", "version", "revert", "time_created",
     "time_updated",
 )  # fmt: skip
+LISTED = ("id", "time_created", "time_updated")
 STORAGE = "storage"
 
 
-class Opencode:
+class Opencode(DatabaseReader):
     """opencode's database, storage folder, data folder, or one exported session."""
 
     name = ORIGIN
@@ -72,13 +75,26 @@ class Opencode:
         elif unit.path.suffix == ".json":
             yield _read_stored(unit, log)
         else:
-            yield _read_row(unit, log)
+            yield from super().read(unit, log)
+
+    def open(self, path: Path) -> AbstractContextManager[OpenSource]:
+        """Keep a database open; files are opened one by one."""
+        return super().open(path) if is_database(path) else nullcontext(self)
+
+    def read_rows(
+        self, connection: GuardedConnection, unit: Unit, log: ReadLog
+    ) -> Iterator[Session]:
+        """The one session of a unit of a database."""
+        columns = connection.known_columns("session", SESSION_COLUMNS)
+        rows = connection.select(f"SELECT {columns} FROM session WHERE id = ?", unit.key)
+        info = dict(zip(SESSION_COLUMNS, rows[0], strict=True)) if rows else {}
+        yield _build(unit, _info_of_row(info), _read_entries(connection, unit, log), log)
 
 
 def _holds_messages(path: Path, log: ReadLog) -> bool:
     try:
         with open_database(path) as connection:
-            return bool(list_columns(connection, "message"))
+            return bool(connection.columns("message"))
     except SourceError as error:
         log.skip(error.message.rpartition(": ")[2], path)
         return False
@@ -111,31 +127,31 @@ def _is_export(probe: Probe) -> bool:
 
 def _list_database(path: Path, log: ReadLog) -> list[Unit]:
     with open_database(path) as connection:
-        columns = select_known(connection, "session", SESSION_COLUMNS)
-        rows = connection.execute(f"SELECT {columns} FROM session ORDER BY id").fetchall()
+        columns = connection.known_columns("session", LISTED)
+        rows = connection.select(f"SELECT {columns} FROM session ORDER BY id")
         counts = [_count_rows(connection, table) for table in ("message", "part")]
-    rows.sort(key=lambda row: parse_time(row["time_created"]) or 0.0)
+    rows.sort(key=lambda row: parse_time(row[1]) or 0.0)
     units = []
-    for row in rows:
-        session_id = as_id(row["id"])
+    for key, _, updated in rows:
+        session_id = as_id(key)
         if session_id is None:
             log.skip("session without an id", path)
             continue
-        state = [row["time_updated"], *(count.get(row["id"]) for count in counts)]
+        state = [updated, *(count.get(key) for count in counts)]
         units.append(Unit(path=path, key=session_id, fingerprint="-".join(map(str, state))))
     return units
 
 
-def _count_rows(connection: sqlite3.Connection, table: str) -> dict[Any, str]:
+def _count_rows(connection: GuardedConnection, table: str) -> dict[Any, str]:
     """How many rows per session and, of messages, when one last changed.
 
     A part changes in place, but its message is written again when the step is finished; the parts
     alone are counted, from their index, because reading them is reading the whole database.
     """
     changed = "0"
-    if table == "message" and "time_updated" in list_columns(connection, table):
+    if table == "message" and "time_updated" in connection.columns(table):
         changed = "max(time_updated)"
-    rows = connection.execute(
+    rows = connection.select(
         f"SELECT session_id, count(*), {changed} FROM {table} GROUP BY session_id"
     )
     return {row[0]: f"{row[1]}:{row[2]}" for row in rows}
@@ -146,17 +162,6 @@ def _storage_fingerprint(session_file: Path) -> str:
     files = [session_file, *_files_in(_message_folders(session_file))]
     newest = max(file.stat().st_mtime_ns for file in files)
     return f"{file_fingerprint(session_file)}-{len(files)}-{newest}"
-
-
-def _read_row(unit: Unit, log: ReadLog) -> Session:
-    with open_database(unit.path) as connection:
-        columns = select_known(connection, "session", SESSION_COLUMNS)
-        row = connection.execute(
-            f"SELECT {columns} FROM session WHERE id = ?", (unit.key,)
-        ).fetchone()
-        entries = _read_entries(connection, unit, log)
-    info = dict(row) if row else {}
-    return _build(unit, _info_of_row(info), entries, log)
 
 
 def _info_of_row(row: dict[str, Any]) -> dict[str, Any]:
@@ -170,31 +175,31 @@ def _info_of_row(row: dict[str, Any]) -> dict[str, Any]:
 
 def _parse(value: Any) -> Any:
     text = as_text(value)
-    return parse_json(text.encode("utf-8", "replace")) if text else None
+    return parse_text(text) if text else None
 
 
-def _read_entries(connection: sqlite3.Connection, unit: Unit, log: ReadLog) -> list[Entry]:
+def _read_entries(connection: GuardedConnection, unit: Unit, log: ReadLog) -> list[Entry]:
     parts: dict[Any, list[dict[str, Any]]] = {}
-    for row in connection.execute(
-        "SELECT id, message_id, data FROM part WHERE session_id = ? ORDER BY id", (unit.key,)
+    for key, message, data in connection.select(
+        "SELECT id, message_id, data FROM part WHERE session_id = ? ORDER BY id", unit.key
     ):
-        parts.setdefault(row["message_id"], []).extend(_decode(row, "part", unit.path, log))
-    rows = connection.execute(
-        "SELECT id, data FROM message WHERE session_id = ? ORDER BY id", (unit.key,)
-    )
-    return _in_order(
-        Entry(info, parts.get(row["id"], ()))
-        for row in rows
-        for info in _decode(row, "message", unit.path, log)
-    )
-
-
-def _decode(row: sqlite3.Row, what: str, path: Path, log: ReadLog) -> Iterator[dict[str, Any]]:
-    data = _parse(row["data"])
-    if isinstance(data, dict):
-        yield data | {"id": row["id"]}
-    else:
-        log.skip(f"{what} is no JSON object", path)
+        part = _parse(data)
+        if isinstance(part, dict):
+            part["id"] = key
+            parts.setdefault(message, []).append(part)
+        else:
+            log.skip("part is no JSON object", unit.path)
+    entries = []
+    for key, data in connection.select(
+        "SELECT id, data FROM message WHERE session_id = ? ORDER BY id", unit.key
+    ):
+        info = _parse(data)
+        if isinstance(info, dict):
+            info["id"] = key
+            entries.append(Entry(info, parts.get(key, ())))
+        else:
+            log.skip("message is no JSON object", unit.path)
+    return _in_order(entries)
 
 
 def _in_order(entries: Iterable[Entry]) -> list[Entry]:

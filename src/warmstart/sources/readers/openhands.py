@@ -17,25 +17,11 @@ from typing import Any, NamedTuple
 from warmstart.errors import SourceError
 from warmstart.model import Session, Tokens
 from warmstart.sources.assemble import build_session
-from warmstart.sources.fields import (
-    as_dict,
-    as_dicts,
-    as_float,
-    as_id,
-    as_int,
-    as_list,
-    as_text,
-    dump,
-)
-from warmstart.sources.files import (
-    parse_json,
-    read_json,
-    read_json_lines,
-    read_lines,
-    unreadable,
-)
+from warmstart.sources.fields import as_dict, as_dicts, as_float, as_id, as_int, as_list, as_text
+from warmstart.sources.files import read_json, read_json_lines, read_lines, unreadable
+from warmstart.sources.json_text import dump, parse_json
 from warmstart.sources.log import ReadLog
-from warmstart.sources.reader import Probe, Unit, file_fingerprint, file_unit
+from warmstart.sources.reader import FileReader, Probe, Unit, file_fingerprint, file_unit
 from warmstart.sources.readers import _openhands_v0, _openhands_v1
 from warmstart.sources.readers._openhands_transcript import Transcript
 
@@ -57,7 +43,7 @@ class _Bill(NamedTuple):
     cost_usd: float | None
 
 
-class OpenHands:
+class OpenHands(FileReader):
     """Reads what OpenHands keeps of its conversations, and what its evaluations write."""
 
     name = "openhands"
@@ -92,7 +78,7 @@ class OpenHands:
 
 
 def _read_runs(unit: Unit, log: ReadLog) -> Iterator[Session]:
-    for line in read_json_lines(unit.path, log, unit.start):
+    for line in read_json_lines(unit.path, log):
         if isinstance(line.data.get("history"), list):
             yield _build_run(line.data, unit.path, log)
         else:

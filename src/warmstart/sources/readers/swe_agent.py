@@ -25,13 +25,13 @@ from warmstart.sources.fields import (
     as_list,
     as_text,
     content_text,
-    dump,
     parse_arguments,
     parse_tokens,
 )
 from warmstart.sources.files import read_json
+from warmstart.sources.json_text import dump
 from warmstart.sources.log import ReadLog
-from warmstart.sources.reader import Probe, Unit, file_unit
+from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 
 SUFFIXES = (".gz", ".zst", ".json", ".traj")
 COMMANDS = frozenset(
@@ -53,7 +53,7 @@ _HARNESS_EXIT = re.compile(r"exit_(?!forfeit)\w+\Z")
 _TOKEN_NAMES = {"input": "tokens_sent", "output": "tokens_received"}
 
 
-class SweAgent:
+class SweAgent(FileReader):
     """Reads SWE-agent's trajectory documents, 0.x and 1.x."""
 
     name = "swe_agent"

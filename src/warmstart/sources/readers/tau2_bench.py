@@ -23,21 +23,21 @@ from warmstart.sources.fields import (
     as_list,
     as_text,
     content_text,
-    dump,
     parse_arguments,
     parse_time,
     parse_tokens,
 )
 from warmstart.sources.files import read_json
+from warmstart.sources.json_text import dump
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file
-from warmstart.sources.reader import Probe, Unit, file_unit
+from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.TOOL}
 USAGE = {"input": "prompt_tokens", "output": "completion_tokens"}
 
 
-class Tau2Bench:
+class Tau2Bench(FileReader):
     """Results of sierra-research/tau2-bench."""
 
     name = "tau2_bench"

@@ -26,7 +26,7 @@ from warmstart.sources.files import read_json
 from warmstart.sources.joining import build_chat
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file
-from warmstart.sources.reader import Probe, Unit, file_unit
+from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 from warmstart.sources.records import file_stem
 
 ENVIRONMENTS = ("airline", "retail")
@@ -39,7 +39,7 @@ ROLES = {
 }
 
 
-class TauBench:
+class TauBench(FileReader):
     """Results files of sierra-research/tau-bench."""
 
     name = "tau_bench"
