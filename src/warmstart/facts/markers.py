@@ -15,7 +15,7 @@ from operator import itemgetter
 from typing import Any
 
 from warmstart.model.facts import Marker, MarkerKind
-from warmstart.outcome.tools import ToolKind, command_of, kind_of
+from warmstart.outcome import ToolKind, command_of, kind_of
 
 MAX_PER_KIND = 12
 MAX_VALUE_CHARS = 300
