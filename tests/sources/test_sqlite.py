@@ -287,7 +287,8 @@ def test_all_units_of_a_database_are_read_over_one_connection(tmp_path: Path) ->
 
 
 def test_a_writer_that_begins_meanwhile_is_seen(tmp_path: Path) -> None:
-    path, reader, unit = made(tmp_path / "a.db", journal="wal"), Notes()
+    path, reader = made(tmp_path / "a.db", journal="wal"), Notes()
+    unit = Unit(path=path, key="1")
     with reader.open(path) as source:
         assert len(list(source.read(unit, ReadLog()))) == 1
         with closing(sqlite3.connect(path)) as writer:

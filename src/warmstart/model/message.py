@@ -44,6 +44,10 @@ class Fate(StrEnum):
     """A repeat of a message that counts elsewhere (compaction tail, fork, resume)."""
 
 
+_COUNTED = (Fate.LIVE, Fate.ARCHIVED)
+_WARMUP = Kind.WARMUP
+
+
 class Tokens(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Tokens billed, each kind once."""
 
@@ -113,4 +117,4 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     @property
     def counts(self) -> bool:
         """Whether its calls belong in rates: it happened, here, and was not put there by us."""
-        return self.fate in (Fate.LIVE, Fate.ARCHIVED) and self.kind is not Kind.WARMUP
+        return self.fate in _COUNTED and self.kind is not _WARMUP

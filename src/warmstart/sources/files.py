@@ -16,7 +16,14 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
 from warmstart.errors import SourceError
-from warmstart.sources.json_text import MAX_VALUES, has_too_many_values, is_json, parse_json
+from warmstart.sources.json_text import (
+    BIG_BYTES,
+    MAX_VALUES,
+    has_too_many_values,
+    is_json,
+    parse_json,
+    parse_strictly,
+)
 from warmstart.sources.log import ReadLog
 from warmstart.sources.unpacking import (
     BUFFER_BYTES,
@@ -129,8 +136,17 @@ def _pass_over_line(file: IO[bytes]) -> None:
 
 def read_json_lines(path: Path, log: ReadLog) -> Iterator[Line]:
     """Every JSON object of a JSONL file; lines that hold none are counted."""
-    for number, line, complete in read_lines(path, log):
-        data = parse_line(line, number, path, log, complete=complete)
+    return parse_lines(read_lines(path, log), path, log)
+
+
+def parse_lines(
+    lines: Iterator[tuple[int, bytes, bool]], path: Path, log: ReadLog
+) -> Iterator[Line]:
+    """The objects on lines; those that hold none are counted."""
+    for number, line, complete in lines:
+        data = parse_strictly(line) if len(line) <= BIG_BYTES else None
+        if data.__class__ is not dict:
+            data = parse_line(line, number, path, log, complete=complete)
         if data is not None:
             yield Line(number, data)
 

@@ -51,6 +51,13 @@ class ReadLog:
         self.seen.add(key)
         return True
 
+    def absorb(self, other: ReadLog) -> None:
+        """Add what another log counted."""
+        self.counts.update(other.counts)
+        for reason, example in other.examples.items():
+            self.examples.setdefault(reason, example)
+        self.notes += other.notes
+
     @property
     def total(self) -> int:
         """How many things were left out."""

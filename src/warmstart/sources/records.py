@@ -9,11 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from warmstart.errors import SourceError
 from warmstart.sources.fields import as_dict
-from warmstart.sources.files import MAX_LINE_BYTES, Line, read_json, read_json_lines, read_lines
+from warmstart.sources.files import (
+    MAX_LINE_BYTES,
+    Line,
+    parse_lines,
+    read_json,
+    read_json_lines,
+    read_lines,
+)
 from warmstart.sources.json_text import parse_json
 from warmstart.sources.log import ReadLog
 
@@ -31,31 +38,55 @@ def file_stem(name: str) -> str:
     return stem or name
 
 
+class Records(NamedTuple):
+    """What a file holds, and how it is laid out."""
+
+    layout: Literal["lines", "array", "document"]
+    lines: Iterator[Line]
+
+
 def read_records(path: Path, log: ReadLog) -> Iterator[Line]:
     """Every record of a file with its number: lines, items of an array, or the one document."""
-    document = read_document(path)
-    if document is None:
-        return read_json_lines(path, log)
-    return (Line(number, as_record(item)) for number, item in enumerate(document, 1))
+    return open_records(path, log).lines
+
+
+def open_records(path: Path, log: ReadLog) -> Records:
+    """The records of a file; it is opened once where each line is a record."""
+    held = ReadLog()
+    lines = read_lines(path, held)
+    for number, line, _ in lines:
+        data = parse_json(line)
+        if isinstance(data, dict):
+            return Records("lines", _read_on(Line(number, data), lines, path, log, held))
+        if not line.isspace():
+            break
+    else:
+        return Records("lines", iter(()))
+    try:
+        document = read_json(path)
+    except SourceError:
+        if any(isinstance(value, dict) for value in islice(sniff_lines(path), SNIFFED_LINES)):
+            return Records("lines", read_json_lines(path, log))
+        raise
+    if not isinstance(document, list):
+        return Records("document", iter((Line(1, as_record(document)),)))
+    items = (Line(number, as_record(item)) for number, item in enumerate(document, 1))
+    return Records("array", items)
+
+
+def _read_on(
+    first: Line, lines: Iterator[tuple[int, bytes, bool]], path: Path, log: ReadLog, held: ReadLog
+) -> Iterator[Line]:
+    try:
+        yield first
+        yield from parse_lines(lines, path, log)
+    finally:
+        log.absorb(held)
 
 
 def as_record(item: Any) -> dict[str, Any]:
     """An item of an array as a record; a list among them is the messages of a conversation."""
     return {"messages": item} if isinstance(item, list) else as_dict(item)
-
-
-def read_document(path: Path) -> list[Any] | None:
-    """The records of a file that is one JSON document; None where each line is a record."""
-    first = next(sniff_lines(path), None)
-    if isinstance(first, dict):
-        return None
-    try:
-        document = read_json(path)
-    except SourceError:
-        if any(isinstance(value, dict) for value in islice(sniff_lines(path), SNIFFED_LINES)):
-            return None
-        raise
-    return document if isinstance(document, list) else [document]
 
 
 def sniff_lines(path: Path) -> Iterator[Any]:

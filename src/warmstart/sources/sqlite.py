@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from warmstart.errors import SourceError
 from warmstart.model import Session
-from warmstart.sources.files import open_bytes, unreadable
+from warmstart.sources.files import open_bytes, read_head, unreadable
 from warmstart.sources.log import ReadLog
 from warmstart.sources.reader import OpenSource, Unit
 from warmstart.sources.sqlite_guard import ENDLESS, STORED, GuardedConnection
@@ -31,6 +31,7 @@ UNPACKED_BYTES = 256 * 1024 * 1024
 """What a small packed database may unpack to on disk: unused pages shrink to nothing."""
 DATABASE_NAME = "unpacked.db"
 DATABASE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
+DATABASE_MAGIC = b"SQLite format 3\x00"
 
 
 @contextmanager
@@ -205,7 +206,7 @@ def _unpack(path: Path, target: Path) -> None:
 
 
 def _is_packed(path: Path) -> bool:
-    if _wal_of(path).exists() or path.suffix in DATABASE_SUFFIXES:
+    if is_named_database(path):
         return False
     try:
         with path.open("rb") as file:
@@ -214,20 +215,17 @@ def _is_packed(path: Path) -> bool:
         raise unreadable(path, error) from error
 
 
-def is_database(path: Path) -> bool:
-    """Whether the file is an SQLite database (compressed or not), judged by its first bytes.
+def is_named_database(path: Path) -> bool:
+    """Whether a file is a database by its name or by the log beside it; it must not be opened.
 
-    Only files without a ``-wal`` beside them are opened directly; a live database always has one
-    or is found by its name.
+    A live database always has a ``-wal`` or is found by its name.
     """
-    if _wal_of(path).exists() or path.suffix in DATABASE_SUFFIXES:
-        return True
-    with path.open("rb") as file:
-        head = file.read(16)
-    if head.startswith((GZIP_MAGIC, ZSTD_MAGIC)):
-        with open_bytes(path) as file:
-            head = file.read(16)
-    return head == b"SQLite format 3\x00"
+    return path.suffix in DATABASE_SUFFIXES or _wal_of(path).exists()
+
+
+def is_database(path: Path) -> bool:
+    """Whether the file is an SQLite database (compressed or not), judged by its first bytes."""
+    return is_named_database(path) or read_head(path, len(DATABASE_MAGIC)) == DATABASE_MAGIC
 
 
 def list_tables(connection: GuardedConnection) -> frozenset[str]:

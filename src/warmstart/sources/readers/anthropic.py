@@ -8,6 +8,7 @@ or JSONL with a message per line. A file is claimed only by something OpenAI's s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +25,15 @@ from warmstart.sources.fields import (
     parse_time,
     parse_tokens,
 )
-from warmstart.sources.files import read_json, read_json_lines
 from warmstart.sources.joining import build_chat
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file, name_record
-from warmstart.sources.probe import probe_path
 from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
-from warmstart.sources.records import as_record
+from warmstart.sources.records import open_records
 
 OWN_BLOCKS = frozenset({"thinking", "redacted_thinking", "document", "search_result"})
 """Content types of this API alone; those of calls and results are told by their endings."""
+SNIFFED = 12
 FOREIGN_KEYS = ("tool_calls", "function_call", "tool_call_id")
 FOREIGN_ROLES = frozenset({"tool", "function", "developer"})
 
@@ -59,13 +59,17 @@ class Anthropic(FileReader):
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
         """One session per conversation; a file of bare messages is one."""
         path = unit.path
-        probe = probe_path(path)
-        if probe.is_lines and not any(map(_is_message, probe.records)):
-            for number, record in read_json_lines(path, log):
-                yield from _read_numbered(record, number, path, log)
-        else:
-            lines = (line.data for line in read_json_lines(path, log))
-            yield from _read_document(list(lines) if probe.is_lines else read_json(path), path, log)
+        layout, records = open_records(path, log)
+        first = list(islice(records, SNIFFED))
+        if any(_is_message(record) for _, record in first):
+            messages = [record for _, record in chain(first, records)]
+            yield from _read_conversation({"messages": messages}, name_file(path), path, log)
+            return
+        for number, record in chain(first, records):
+            name = name_record(path, _own_id(record), number)
+            if layout == "document":
+                name = name_file(path)
+            yield from _read_conversation(record, name, path, log, number)
 
 
 def _is_message(record: Any) -> bool:
@@ -96,22 +100,6 @@ def _is_conversation(record: Any) -> bool:
     has_system = isinstance(record.get("system"), str | list)
     is_claude = (as_text(record.get("model")) or "").startswith("claude")
     return has_system or is_claude or any(map(_has_own_block, entries))
-
-
-def _read_document(document: Any, path: Path, log: ReadLog) -> Iterator[Session]:
-    """One conversation, as such or as its bare messages; or a list of conversations."""
-    if not isinstance(document, list):
-        yield from _read_conversation(document, name_file(path), path, log)
-    elif any(map(_is_message, document)):
-        yield from _read_conversation({"messages": document}, name_file(path), path, log)
-    else:
-        for number, record in enumerate(map(as_record, document), 1):
-            yield from _read_numbered(record, number, path, log)
-
-
-def _read_numbered(record: Any, number: int, path: Path, log: ReadLog) -> Iterator[Session]:
-    own = _own_id(as_dict(record))
-    yield from _read_conversation(record, name_record(path, own, number), path, log, number)
 
 
 def _read_conversation(

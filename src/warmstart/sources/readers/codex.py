@@ -12,13 +12,13 @@ from typing import Any
 
 from warmstart.model import Session
 from warmstart.sources.fields import as_dicts, as_text
-from warmstart.sources.files import Line, read_json_lines
+from warmstart.sources.files import Line
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file
-from warmstart.sources.probe import probe_path
 from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 from warmstart.sources.readers._codex_items import ITEMS, is_bare_header, read_line
 from warmstart.sources.readers._codex_rollout import Rollout
+from warmstart.sources.records import open_records
 
 STORES = ("sessions", "archived_sessions")
 HOME_NAMES = frozenset({"config.toml", "auth.json", "history.jsonl", "archived_sessions"})
@@ -103,10 +103,10 @@ def _list_rollouts(home: Path) -> list[Path]:
 
 
 def _read_records(path: Path, log: ReadLog) -> Iterator[Line]:
-    probe = probe_path(path)
-    if probe.is_lines or not any(map(_is_document, probe.records)):
-        yield from read_json_lines(path, log)
-        return
-    document = probe.records[0]
-    for number, record in enumerate((document["session"], *as_dicts(document["items"])), 1):
-        yield Line(number, record)
+    layout, lines = open_records(path, log)
+    for line in lines:
+        if layout != "document" or not _is_document(line.data):
+            yield line
+            continue
+        parts = (line.data["session"], *as_dicts(line.data["items"]))
+        yield from (Line(number, record) for number, record in enumerate(parts, 1))

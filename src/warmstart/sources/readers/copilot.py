@@ -12,12 +12,11 @@ from typing import Any
 from warmstart.model import Message, Result, Role, Session
 from warmstart.sources.assemble import build_session
 from warmstart.sources.fields import as_dict, as_dicts, as_id, as_text, content_text, parse_time
-from warmstart.sources.files import read_json_lines
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file
-from warmstart.sources.probe import probe_path
 from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 from warmstart.sources.readers._copilot_events import Events, find_refusal, to_request
+from warmstart.sources.records import read_records
 
 STORES = frozenset({"session-state", "history-session-state"})
 LOG_PATTERNS = (
@@ -52,14 +51,11 @@ class Copilot(FileReader):
 
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
         """The session of a log, then those of its subagents."""
-        probe = probe_path(unit.path)
-        document = next(filter(_is_document, probe.records), None)
-        if document is not None:
-            yield _read_document(document, unit.path)
-            return
         events = Events()
-        for number, record in read_json_lines(unit.path, log):
-            if not events.take(record):
+        for number, record in read_records(unit.path, log):
+            if _is_document(record):
+                yield _read_document(record, unit.path)
+            elif not events.take(record):
                 log.skip("line is no event", unit.path, number)
         if events.met:
             yield from events.build_sessions(unit.path, _name_session(unit.path))

@@ -40,12 +40,12 @@ from warmstart.sources.fields import (
     parse_arguments,
     parse_time,
 )
-from warmstart.sources.files import read_head, read_json_lines
+from warmstart.sources.files import read_head
 from warmstart.sources.json_text import dump
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file
-from warmstart.sources.probe import probe_path
 from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
+from warmstart.sources.records import read_records
 
 CHAT_PATTERNS = ("tmp/*/chats/session-*.json*", "tmp/*/chats/*/*.json*")
 """Under Gemini's home: the chats, and the chats of their subagents in a folder of the parent."""
@@ -83,7 +83,7 @@ class Gemini(FileReader):
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
         """Replay one chat."""
         replay = _Replay()
-        for number, record in _read_records(unit.path, log):
+        for number, record in read_records(unit.path, log):
             problem = replay.apply(record)
             if problem:
                 log.skip(problem, unit.path, number)
@@ -98,14 +98,6 @@ def _is_header(record: dict[str, Any]) -> bool:
 def _list_chats(home: Path) -> Iterator[Path]:
     for pattern in CHAT_PATTERNS:
         yield from (path for path in home.glob(pattern) if path.suffix in CHAT_SUFFIXES)
-
-
-def _read_records(path: Path, log: ReadLog) -> Iterator[tuple[int, dict[str, Any]]]:
-    probe = probe_path(path)
-    if probe.records and not probe.is_lines:
-        yield 1, probe.records[0]
-        return
-    yield from read_json_lines(path, log)
 
 
 @dataclass(slots=True)

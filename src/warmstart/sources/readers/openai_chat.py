@@ -8,7 +8,7 @@ to a tool message is believed, everything else is left to the judge.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +28,13 @@ from warmstart.sources.fields import (
 )
 from warmstart.sources.files import (
     Line,
-    read_json_lines,
 )
 from warmstart.sources.joining import build_chat
 from warmstart.sources.json_text import dump
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file, name_record
 from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
-from warmstart.sources.records import as_record, read_document, sniff_lines
+from warmstart.sources.records import read_records
 
 ROLES = {
     "system": Role.SYSTEM,
@@ -83,16 +82,14 @@ class OpenAIChat(FileReader):
 
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
         """One session per conversation; a file of bare messages is one."""
-        records = read_document(unit.path)
-        if records is None and _first_record_is_entry(unit.path):
-            records = [line.data for line in read_json_lines(unit.path, log)]
-        if records is None:
-            yield from self._read_conversations(read_json_lines(unit.path, log), unit.path, log)
-        elif any(_is_entry(record) for record in records):
-            yield self._read_session({}, records, name_file(unit.path), unit.path, log)
+        records = read_records(unit.path, log)
+        first = list(islice(records, SNIFFED))
+        known = (one for _, one in first if _is_entry(one) or _is_conversation(one))
+        if _is_entry(next(known, None)):
+            entries = [record for _, record in chain(first, records)]
+            yield self._read_session({}, entries, name_file(unit.path), unit.path, log)
         else:
-            numbered = (Line(number, as_record(item)) for number, item in enumerate(records, 1))
-            yield from self._read_conversations(numbered, unit.path, log)
+            yield from self._read_conversations(chain(first, records), unit.path, log)
 
     def _read_conversations(
         self, lines: Iterable[Line], path: Path, log: ReadLog
@@ -162,12 +159,6 @@ def _has_foreign_parts(entry: dict[str, Any]) -> bool:
     return any(
         as_text(part.get("type")) in FOREIGN_PARTS for part in as_dicts(entry.get("content"))
     )
-
-
-def _first_record_is_entry(path: Path) -> bool:
-    """Whether lines are messages rather than conversations, by the first that is either."""
-    first = islice(sniff_lines(path), SNIFFED)
-    return _is_entry(next((one for one in first if _is_entry(one) or _is_conversation(one)), None))
 
 
 def _read_messages(entries: list[Any], path: Path, log: ReadLog) -> Iterator[Message]:
