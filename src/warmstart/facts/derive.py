@@ -21,6 +21,9 @@ OPENING_CHARS = 800
 CUT = "…"
 """Ends an opening that is not all of the message."""
 _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
+_LIVE, _ARCHIVED, _WARMUP, _TURN, _USER = (
+    Fate.LIVE, Fate.ARCHIVED, Kind.WARMUP, Kind.TURN, Role.USER
+)  # fmt: skip
 _make_call = partial(tuple.__new__, CallFact)
 """From a tuple of all fields; a named tuple's own constructor takes three times as long."""
 
@@ -31,17 +34,15 @@ def derive_facts(session: Session) -> SessionFacts:
     turns_at: list[int] = []
     messages = warmups = 0
     for index, message in enumerate(session.messages):
-        if message.kind is Kind.WARMUP:
+        if message.kind is _WARMUP:
             warmups += 1
-        elif message.counts:
+        elif message.fate is _LIVE or message.fate is _ARCHIVED:
             messages += 1
-            if message.role is Role.USER and message.kind is Kind.TURN:
+            if message.role is _USER and message.kind is _TURN:
                 turns_at.append(index)
                 style.add(message.text)
     markers = MarkerCounter()
-    for call in session.calls:
-        markers.add(call.tool, call.request.arguments)
-    calls = _list_calls(session, turns_at)
+    calls = _list_calls(session, turns_at, markers)
     asked_at = [call.message for call in calls] if session.compactions else []
     return SessionFacts(
         id=session.id,
@@ -91,11 +92,15 @@ def _is_request(message: Message) -> bool:
     return message.fate is not Fate.REWOUND and bool(message.text.strip())
 
 
-def _list_calls(session: Session, turns_at: list[int]) -> tuple[CallFact, ...]:
+def _list_calls(
+    session: Session, turns_at: list[int], markers: MarkerCounter
+) -> tuple[CallFact, ...]:
+    """The facts of each call; what it points to goes to ``markers``."""
     calls = []
     for call in session.calls:
         request, outcome = call.request, call.outcome
         tool, arguments = request.tool, request.arguments
+        markers.add(tool, arguments)
         fact = (
             call.position,
             call.message,

@@ -231,9 +231,18 @@ class CallTable(_Table):
             session INTEGER NOT NULL, {self.definitions},
             PRIMARY KEY (session, position)) WITHOUT ROWID"""
 
-    def encode(self, session: int, calls: Sequence[CallFact]) -> Iterator[tuple[Any, ...]]:
-        """The rows of a session's calls; there must be some."""
-        return zip(repeat(session), *self._encode(zip(*calls, strict=True)), strict=False)
+    def encode(
+        self, sessions: Iterable[tuple[int, Sequence[CallFact]]]
+    ) -> Iterator[tuple[Any, ...]]:
+        """The rows of the calls of sessions, given by their numbers."""
+        numbers: list[int] = []
+        calls: list[CallFact] = []
+        for number, some in sessions:
+            numbers += repeat(number, len(some))
+            calls += some
+        if not calls:
+            return iter(())
+        return zip(numbers, *self._encode(zip(*calls, strict=True)), strict=True)
 
     def decode(self, rows: Sequence[tuple[Any, ...]]) -> list[CallFact]:
         """The calls of rows without the number of their session."""

@@ -196,8 +196,8 @@ def _write_children(
     connection: sqlite3.Connection, sessions: Sequence[tuple[int, SessionFacts]]
 ) -> None:
     """Store the calls, tools and markers of sessions whose own rows were written."""
-    calls = (CALL.encode(number, facts.calls) for number, facts in sessions if facts.calls)
-    connection.executemany(_INSERT_CALL, chain.from_iterable(calls))
+    calls = CALL.encode((number, facts.calls) for number, facts in sessions)
+    connection.executemany(_INSERT_CALL, calls)
     tools = (_count_tools(number, facts) for number, facts in sessions)
     connection.executemany(_INSERT_TOOL, chain.from_iterable(tools))
     markers = (

@@ -58,6 +58,10 @@ class UnsafeDatabaseError(sqlite3.DatabaseError):
 Row = tuple[Any, ...]
 
 
+ROWS_BETWEEN_CHECKS = 64
+_SIZED = frozenset({str, bytes})
+
+
 class GuardedConnection(sqlite3.Connection):
     """A connection to a database that nobody vouches for; ``select`` is how it is read."""
 
@@ -117,15 +121,13 @@ class GuardedConnection(sqlite3.Connection):
     def _fetch(self, query: str, values: tuple[object, ...]) -> list[Row]:
         rows: list[Row] = []
         left = self._bytes_allowed
-        for row in self.execute(query, values):
-            left -= ROW_BYTES
-            for value in row:
-                if value.__class__ is str or value.__class__ is bytes:
-                    left -= len(value)
+        cursor = self.execute(query, values)
+        while some := cursor.fetchmany(ROWS_BETWEEN_CHECKS):
+            left -= sum(map(_measure_column, zip(*some, strict=True))) + ROW_BYTES * len(some)
             if left < 0:
                 self._reason, self.is_endless = ENDLESS, True
                 raise UnsafeDatabaseError(ENDLESS)
-            rows.append(row)
+            rows += some
         return rows
 
     def columns(self, table: str) -> frozenset[str]:
@@ -177,6 +179,16 @@ class GuardedConnection(sqlite3.Connection):
     def _name_kind(self, name: str) -> str:
         kind = self._refused.get(name.lower(), "view")
         return f"{name!r} is a {kind}; only ordinary tables are read"
+
+
+def _measure_column(values: tuple[Any, ...]) -> int:
+    """Bytes or characters in the texts and blobs of a column."""
+    kinds = set(map(type, values))
+    if _SIZED.isdisjoint(kinds):
+        return 0
+    if kinds <= _SIZED:
+        return sum(map(len, values))
+    return sum([len(value) for value in values if isinstance(value, str | bytes)])
 
 
 def _set_limits(connection: sqlite3.Connection) -> None:

@@ -12,7 +12,9 @@ flags of a row say (live, archived, rewound) becomes its fate; which rows are re
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from hashlib import blake2b
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,6 +34,7 @@ from warmstart.model import (
 )
 from warmstart.sources.assemble import build_session
 from warmstart.sources.fields import (
+    MILLISECONDS_FROM,
     as_dict,
     as_dicts,
     as_float,
@@ -93,6 +96,7 @@ ROLES = {
 BOOKKEEPING_ROLES = frozenset({"session_meta"})
 """Rows an older gateway wrote beside the conversation: no message, and nothing lost without it."""
 
+ENCODED_OPENINGS = ("\x00", "\x1e")
 ENCODED_PREFIXES = ("\x00json:", "\x1ejson:")
 """Content that is no plain text is stored as one of these (Hermes', ours) and its JSON."""
 SUMMARY_PREFIXES = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:")
@@ -345,15 +349,22 @@ class _Row(NamedTuple):
     effect_disposition: Any
 
 
+_make_row = partial(tuple.__new__, _Row)
+"""From a tuple; a named tuple's own constructor takes three times as long."""
+
+
 def _read_messages(
     connection: GuardedConnection, session_id: str, path: Path, log: ReadLog
 ) -> list[Message]:
     """Every message of a session, archived and rewound ones too, in the order of their ids."""
     columns = connection.known_columns("messages", MESSAGE_COLUMNS)
-    rows = connection.select(
-        f"SELECT {columns} FROM messages WHERE session_id = ? ORDER BY id", session_id
-    )
-    found = (_read_message(row, path, log) for row in map(_Row._make, rows))
+    query = f"SELECT {columns} FROM messages WHERE session_id = ?"
+    rows = connection.select(query, session_id)
+    try:
+        rows.sort(key=itemgetter(0))  # nearly sorted already; SQLite would copy every message
+    except TypeError:  # not all ids are numbers
+        rows = connection.select(f"{query} ORDER BY id", session_id)
+    found = (_read_message(row, path, log) for row in map(_make_row, rows))
     return [message for message in found if message is not None]
 
 
@@ -364,7 +375,7 @@ def _read_message(row: _Row, path: Path, log: ReadLog) -> Message | None:
             log.skip("message of an unknown role", path)
         return None
     text = row.content if row.content.__class__ is str else _as_string(row.content)
-    if text.startswith(ENCODED_PREFIXES):
+    if text[:1] in ENCODED_OPENINGS and text.startswith(ENCODED_PREFIXES):
         text = _decode_content(text)
     requests: tuple[Request, ...] = ()
     results: tuple[Result, ...] = ()
@@ -377,16 +388,18 @@ def _read_message(row: _Row, path: Path, log: ReadLog) -> Message | None:
     elif role is Role.ASSISTANT:
         requests = tuple(_read_requests(row.tool_calls, path, log)) if row.tool_calls else ()
         reasoning = _read_reasoning(row)
+    moment, active = row.timestamp, row.active
+    is_plain_time = moment.__class__ is float and 0.0 < moment <= MILLISECONDS_FROM
     return Message(
         role=role,
         text=text,
         requests=requests,
         results=results,
         reasoning=reasoning,
-        native_id=as_id(row.id),
-        timestamp=parse_time(row.timestamp),
+        native_id=str(row.id) if row.id.__class__ is int else as_id(row.id),
+        timestamp=moment if is_plain_time else parse_time(moment),
         kind=_find_kind(row, role, text),
-        fate=_find_fate(row),
+        fate=Fate.LIVE if active is None or active == 1 else _find_fate(row),
     )
 
 
@@ -419,6 +432,8 @@ def _read_result(row: _Row, text: str) -> Result | None:
 
 
 def _read_reasoning(row: _Row) -> str:
+    if not (row.reasoning or row.reasoning_content or row.reasoning_details):
+        return ""
     spoken = as_text(row.reasoning) or as_text(row.reasoning_content)
     if spoken or not row.reasoning_details:
         return spoken or ""
@@ -432,12 +447,14 @@ def _find_kind(row: _Row, role: Role, text: str) -> Kind:
         return Kind.WARMUP
     if role is Role.TOOL or role is Role.SYSTEM:
         return Kind.TURN
-    if as_int(row.is_summary) or is_summary(text):
+    # Whatever Hermes writes in another's name opens with a bracket.
+    is_marked = text[:1] == "[" or text[:1].isspace()
+    if as_int(row.is_summary) or (is_marked and is_summary(text)):
         return Kind.SUMMARY
     if role is Role.USER and (
         as_int(row.observed)
         or as_text(row.display_kind)
-        or text.lstrip().startswith(INJECTED_PREFIXES)
+        or (is_marked and text.lstrip().startswith(INJECTED_PREFIXES))
     ):
         return Kind.INJECTED
     return Kind.TURN
