@@ -9,6 +9,7 @@ field is a column, the fields of a record inside them are columns with its name 
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import cache, partial
@@ -86,10 +87,11 @@ def _clean_all(texts: Sequence[str | None]) -> Iterable[str | None]:
 
 def _fit_all(numbers: Sequence[int | None]) -> Iterable[int | None]:
     """Numbers that SQLite can hold."""
-    known = list(filter(None, numbers))
-    if not known or (min(known) >= -MAX_INTEGER - 1 and max(known) <= MAX_INTEGER):
-        return numbers
-    return [one if one is None else max(-MAX_INTEGER, min(one, MAX_INTEGER)) for one in numbers]
+    try:
+        array("q", filter(None, numbers))
+    except OverflowError:
+        return [one if one is None else max(-MAX_INTEGER, min(one, MAX_INTEGER)) for one in numbers]
+    return numbers
 
 
 def _share(values: Sequence[Any]) -> Iterable[Any]:

@@ -106,9 +106,14 @@ def _mask_all(readings: Sequence[Reading], mask: Mask) -> list[list[SessionFacts
     All texts are looked at together, because one look costs as much as several; only where that
     finds something is each session masked by itself.
     """
-    texts = [
-        text for reading in readings for facts in reading.sessions for text in _list_texts(facts)
-    ]
+    texts = list(
+        dict.fromkeys(
+            text
+            for reading in readings
+            for facts in reading.sessions
+            for text in _list_texts(facts)
+        )
+    )
     if mask(texts) is texts:
         return [list(reading.sessions) for reading in readings]
     return [[mask_facts(facts, mask) for facts in reading.sessions] for reading in readings]
