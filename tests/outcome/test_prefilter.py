@@ -56,15 +56,16 @@ KEYS = st.sampled_from((
     "output", "exit_code", "error", "success", "status", "ok", "content", "message", "metadata", "is_error",
     "returncode", "exit_code_meaning", "data",
 ))  # fmt: skip
-FLAGS = (None, False)
+FIELDS = [(None, None), (False, None), (None, 0), (False, 0)]
+"""What a source may say in fields of its own: an error flag and an exit code."""
 
 
 def check(tool: str, arguments: dict[str, Any], text: str) -> None:
     """Under every origin, with and without a flag, the rules agree with the prefilter."""
     request, kind = Request(tool=tool, arguments=arguments), kind_of(tool)
     for origin in ORIGINS:
-        for flag in FLAGS:
-            result = Result(text=text, is_error=flag)
+        for flag, code in FIELDS:
+            result = Result(text=text, is_error=flag, exit_code=code)
             plain = find_plain(kind, request, result, origin)
             if plain is not None:
                 assert plain == apply_rules(kind, request, result, origin), (tool, arguments, text)

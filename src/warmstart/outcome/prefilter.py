@@ -61,6 +61,16 @@ EXIT_ZERO_MASKED = {
     evidence: _ok(evidence, _STRUCTURAL, exit_code=0, masked=True) for evidence in EXIT_ZERO
 }
 """What is said of a command that exited zero, by the rule that found it out."""
+EXIT_FIELD, EXIT_FIELD_MASKED = (
+    {
+        flag: _ok(
+            "exit_field", Certainty.EXPLICIT, harness_error=flag, exit_code=0, masked=is_hidden
+        )
+        for flag in (None, False)
+    }
+    for is_hidden in (False, True)
+)
+"""The same of a zero in a field, by what the harness says of it."""
 FLAGGED_OK = _ok("harness_flags_success", Certainty.EXPLICIT, harness_error=False)
 FLAGGED_OK_MASKED = _ok(
     "harness_flags_success", Certainty.EXPLICIT, harness_error=False, exit_code=0, masked=True
@@ -134,13 +144,28 @@ _OTHER_BREAKS = ("\r", "\v", "\f", "\x1c", "\x1d", "\x1e")
 
 def find_plain(kind: ToolKind, request: Request, result: Result, origin: str) -> Outcome | None:
     """The outcome of a call that plainly went well; None to run the rules."""
-    if result.exit_code is not None or result.status is not None:
+    if result.status is not None:
         return None
+    if result.exit_code is not None:
+        return _find_exit_field(kind, request, result)
     if result.is_error is not None:
         return None if result.is_error else _find_flagged(kind, request, result.text)
     if kind is _SHELL:
         return _find_for_shell(request, result.text, origin)
     return _find_for_others(kind, result.text)
+
+
+def _find_exit_field(kind: ToolKind, request: Request, result: Result) -> Outcome | None:
+    """A zero in the source's own field for exit codes."""
+    if result.exit_code != 0 or result.is_error:
+        return None
+    line = command_of(request.arguments) if kind is _SHELL else ""
+    if not is_masked(line) or request.tool in POWERSHELLS:
+        return EXIT_FIELD[result.is_error]
+    text = result.text
+    if text[:1] in HEADER_LETTERS or not _hides_nothing(line, text):
+        return None
+    return EXIT_FIELD_MASKED[result.is_error]
 
 
 def _find_flagged(kind: ToolKind, request: Request, text: str) -> Outcome | None:
@@ -152,7 +177,7 @@ def _find_flagged(kind: ToolKind, request: Request, text: str) -> Outcome | None
     line = command_of(request.arguments)
     if not is_masked(line) or request.tool in POWERSHELLS:
         return FLAGGED_OK
-    if text[:1] in HEADER_LETTERS or "$?" in line or not _is_plain_output(text):
+    if text[:1] in HEADER_LETTERS or not _hides_nothing(line, text):
         return None
     return FLAGGED_OK_MASKED
 
@@ -178,9 +203,7 @@ def _find_zero(tool: str, line: str, text: str, evidence: str) -> Outcome | None
     """A command whose exit code is a zero in plain sight."""
     if not is_masked(line) or tool in POWERSHELLS:
         return EXIT_ZERO[evidence]
-    if "$?" in line or not _is_plain_output(text):
-        return None
-    return EXIT_ZERO_MASKED[evidence]
+    return EXIT_ZERO_MASKED[evidence] if _hides_nothing(line, text) else None
 
 
 def _find_json_exit(tool: str, line: str, text: str) -> Outcome | None:
@@ -193,9 +216,9 @@ def _find_json_exit(tool: str, line: str, text: str) -> Outcome | None:
         if data is None:
             return None
     elif text.endswith(_TAIL_EXIT) and not text.startswith(_HEADS):
-        printed = text[-_END_CHARS : -len(_TAIL_EXIT)]
+        last = text[-_END_CHARS : -len(_TAIL_EXIT)]
         # A key there may be one that the rules read.
-        data = {"exit_code": 0, "output": None if '":' in printed else unescape(printed)}
+        data = {"exit_code": 0, "output": None if '":' in last else unescape(last)}
     else:
         data = fields_at_ends(text[:HEAD_CHARS], text[-TAIL_CHARS:])
     code = data.get("exit_code")
@@ -203,17 +226,19 @@ def _find_json_exit(tool: str, line: str, text: str) -> Outcome | None:
         return None
     if not is_masked(line):
         return JSON_EXIT
-    return JSON_EXIT_MASKED if _hides_nothing(line, data.get("output")) else None
-
-
-def _hides_nothing(line: str, printed: object) -> bool:
-    """Whether what a command printed is plain that hides its exit code."""
-    if not isinstance(printed, str) or not printed or "$?" in line or "$LASTEXITCODE" in line:
-        return False
+    printed = data.get("output")
+    if not isinstance(printed, str) or not printed:
+        return None
     # What harnesses put around an output shifts the windows that are looked at.
     if printed[0] in HEADER_LETTERS or printed[-1] in _WRAPPED_ENDS or "\x1b" in printed:
-        return False
-    return _is_plain_output(printed.lstrip("\r\n").rstrip())
+        return None
+    plain = printed.lstrip("\r\n").rstrip()
+    return JSON_EXIT_MASKED if _hides_nothing(line, plain) else None
+
+
+def _hides_nothing(line: str, printed: str) -> bool:
+    """Whether a command that hides its exit code printed no sign of a failure."""
+    return "$?" not in line and "$LASTEXITCODE" not in line and _is_plain_output(printed)
 
 
 def _load_object(text: str) -> dict[str, Any] | None:
