@@ -30,8 +30,9 @@ from warmstart.model.facts import SessionFacts
 from warmstart.model.warmup import CALL_ID_PREFIX
 from warmstart.outcome.tools import command_of
 from warmstart.sources.fields import content_text, parse_time
-from warmstart.sources.readers._claude_code_draft import Draft, count_tokens
-from warmstart.sources.readers._claude_code_transcript import ORIGIN, Conversation
+from warmstart.sources.readers._claude_code_thread import Draft, count_tokens
+from warmstart.sources.readers._claude_code_transcript import ORIGIN
+from warmstart.sources.readers._claude_code_transcript import SessionDraft as Conversation
 
 __all__ = ["Columns", "reduce_conversation"]
 
