@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from warmstart.model import Tokens
+from warmstart.model import Request, Tokens
 from warmstart.sources.json_text import dump, parse_strictly
 
 MAX_TOKENS = 10**12
@@ -70,6 +70,12 @@ def as_int(value: Any) -> int | None:
     return None
 
 
+def as_count(value: Any) -> int:
+    """A number of tokens; 0 for what cannot be one: negative, or beyond ``MAX_TOKENS``."""
+    count = value if value.__class__ is int else as_int(value) or 0
+    return count if 0 < count <= MAX_TOKENS else 0
+
+
 def as_float(value: Any) -> float | None:
     """A finite number (not a bool)."""
     if value is None or isinstance(value, bool) or not isinstance(value, _NUMBERS):
@@ -125,6 +131,12 @@ def parse_arguments(value: Any) -> Arguments:
     return Arguments(data, None) if isinstance(data, dict) else Arguments({}, value)
 
 
+def make_request(name: Any, call_id: Any, written: Any, unnamed: str = "unknown") -> Request:
+    """A call by its three fields; ``written`` are its arguments, as an object or as JSON text."""
+    data, raw = (written, None) if written.__class__ is dict else parse_arguments(written)
+    return Request(tool=as_text(name) or unnamed, id=as_id(call_id), arguments=data, raw=raw)
+
+
 def content_text(value: Any) -> str:
     """The text of a content field: a string, a block, or a list of both.
 
@@ -158,11 +170,8 @@ def _block_text(block: Mapping[str, Any]) -> str:
 def parse_tokens(value: Any, names: Mapping[str, str]) -> Tokens | None:
     """Token counts from a usage object; ``names`` maps our field names to its keys.
 
-    What cannot be a count, because it is negative or beyond ``MAX_TOKENS``, is none.
+    None where none of them is above zero.
     """
     usage = as_dict(value)
-    counts = [as_int(usage.get(theirs)) or 0 for theirs in names.values()]
-    if not any(counts):
-        return None
-    pairs = zip(names, counts, strict=True)
-    return Tokens(**{ours: count if 0 <= count <= MAX_TOKENS else 0 for ours, count in pairs})
+    counts = {ours: as_count(usage.get(theirs)) for ours, theirs in names.items()}
+    return Tokens(**counts) if any(counts.values()) else None

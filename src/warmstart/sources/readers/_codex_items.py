@@ -22,6 +22,7 @@ from warmstart.sources.fields import (
     as_list,
     as_text,
     content_text,
+    make_request,
     parse_arguments,
     parse_time,
 )
@@ -166,13 +167,8 @@ def read_request(item: dict[str, Any]) -> Request:
     """The call of a call item."""
     kind = str(item.get("type"))
     value = item.get(CALLS[kind])
-    arguments = parse_arguments({"prompt": value} if kind == "image_generation_call" else value)
-    return Request(
-        tool=_tool_name(item, kind),
-        id=as_id(item.get("call_id")) or as_id(item.get("id")),
-        arguments=arguments.data,
-        raw=arguments.raw,
-    )
+    written = {"prompt": value} if kind == "image_generation_call" else value
+    return make_request(_tool_name(item, kind), item.get("call_id") or item.get("id"), written)
 
 
 def _tool_name(item: dict[str, Any], kind: str) -> str:

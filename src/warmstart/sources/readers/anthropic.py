@@ -12,7 +12,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from warmstart.model import Message, Request, Role, Session
+from warmstart.model import Message, Role, Session
 from warmstart.sources.anthropic_blocks import USAGE_NAMES, is_result, is_use, read_result
 from warmstart.sources.fields import (
     as_dict,
@@ -21,7 +21,7 @@ from warmstart.sources.fields import (
     as_list,
     as_text,
     content_text,
-    parse_arguments,
+    make_request,
     parse_time,
     parse_tokens,
 )
@@ -169,7 +169,9 @@ def _read_reply(entry: dict[str, Any], path: Path, log: ReadLog) -> Message:
     return Message(
         role=Role.ASSISTANT,
         text=_join_texts(blocks, "text"),
-        requests=tuple(map(_read_request, named)),
+        requests=tuple(
+            make_request(block.get("name"), block.get("id"), block.get("input")) for block in named
+        ),
         results=tuple(read_result(block) for block in blocks if is_result(block)),
         reasoning=_join_texts(blocks, "thinking"),
         native_id=as_id(entry.get("id")),
@@ -190,13 +192,3 @@ def _join_texts(blocks: list[dict[str, Any]], kind: str) -> str:
     """The text of the blocks of a type, which is also the key that holds it."""
     texts = (as_text(block.get(kind)) for block in blocks if block.get("type") == kind)
     return "\n".join(filter(None, texts))
-
-
-def _read_request(block: dict[str, Any]) -> Request:
-    arguments = parse_arguments(block.get("input"))
-    return Request(
-        tool=as_text(block.get("name")) or "",
-        id=as_id(block.get("id")),
-        arguments=arguments.data,
-        raw=arguments.raw,
-    )

@@ -42,12 +42,12 @@ from warmstart.sources.fields import (
     as_int,
     as_text,
     content_text,
-    parse_arguments,
     parse_time,
     parse_tokens,
 )
 from warmstart.sources.json_text import is_json, parse_text
 from warmstart.sources.log import ReadLog
+from warmstart.sources.openai_blocks import read_requests
 from warmstart.sources.reader import Probe, Unit
 from warmstart.sources.readers._hermes_copies import settle_copies
 from warmstart.sources.sqlite import DatabaseReader, open_database
@@ -386,7 +386,7 @@ def _read_message(row: _Row, path: Path, log: ReadLog) -> Message | None:
             return None
         text, results = "", (result,)
     elif role is Role.ASSISTANT:
-        requests = tuple(_read_requests(row.tool_calls, path, log)) if row.tool_calls else ()
+        requests = _read_calls(row.tool_calls, path, log) if row.tool_calls else ()
         reasoning = _read_reasoning(row)
     moment, active = row.timestamp, row.active
     is_plain_time = moment.__class__ is float and 0.0 < moment <= MILLISECONDS_FROM
@@ -475,20 +475,12 @@ def _find_fate(row: _Row) -> Fate:
     return Fate.ARCHIVED if as_int(row.compacted) else Fate.REWOUND
 
 
-def _read_requests(value: Any, path: Path, log: ReadLog) -> Iterator[Request]:
+def _read_calls(value: Any, path: Path, log: ReadLog) -> tuple[Request, ...]:
     text = as_text(value)
     if text is None:
-        return
+        return ()
     calls = parse_text(text)
     if not isinstance(calls, list):
         log.skip("tool calls are no JSON list", path)
-        return
-    for call in as_dicts(calls):
-        function = as_dict(call.get("function"))
-        arguments = parse_arguments(function.get("arguments", call.get("arguments")))
-        yield Request(
-            tool=as_text(function.get("name")) or as_text(call.get("name")) or "unknown",
-            id=as_id(call.get("id")) or as_id(call.get("call_id")),
-            arguments=arguments.data,
-            raw=arguments.raw,
-        )
+        return ()
+    return read_requests(calls)

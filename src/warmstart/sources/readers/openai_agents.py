@@ -35,11 +35,12 @@ from warmstart.sources.fields import (
     as_int,
     as_text,
     content_text,
-    parse_arguments,
+    make_request,
     parse_time,
 )
 from warmstart.sources.json_text import dump, parse_text
 from warmstart.sources.log import ReadLog
+from warmstart.sources.openai_blocks import read_usage
 from warmstart.sources.reader import Probe, Unit
 from warmstart.sources.sqlite import DatabaseReader, open_database
 from warmstart.sources.sqlite_guard import GuardedConnection
@@ -187,21 +188,11 @@ def _read_usage(connection: GuardedConnection, session_id: str) -> dict[str, Tok
         f"SELECT {columns} FROM {USAGE} WHERE session_id = ?", session_id
     ):
         row = dict(zip(USAGE_COLUMNS, values, strict=True))
-        cached = _detail(row["input_tokens_details"], "cached_tokens")
-        turn = Tokens(
-            input=max((as_int(row["input_tokens"]) or 0) - cached, 0),
-            output=max(as_int(row["output_tokens"]) or 0, 0),
-            cache_read=cached,
-            reasoning=_detail(row["output_tokens_details"], "reasoning_tokens"),
-        )
+        for name in ("input_tokens_details", "output_tokens_details"):
+            row[name] = parse_text(as_text(row[name]) or "{}")
         branch = as_id(row["branch_id"]) or MAIN
-        totals[branch] = totals.get(branch, Tokens()) + turn
+        totals[branch] = totals.get(branch, Tokens()) + (read_usage(row) or Tokens())
     return totals
-
-
-def _detail(cell: Any, name: str) -> int:
-    details = as_dict(parse_text(as_text(cell) or "{}"))
-    return max(as_int(details.get(name)) or 0, 0)
 
 
 def _build(unit: Unit, native_id: str, entries: Sequence[Message | None], **fields: Any) -> Session:
@@ -289,13 +280,8 @@ def _call_id(item: Mapping[str, Any]) -> str | None:
 def _read_call(item: Mapping[str, Any], kind: str) -> Request:
     name = next((name for name in ARGUMENT_FIELDS if item.get(name) is not None), "arguments")
     value = item.get(name)
-    arguments = parse_arguments({name: value} if name in ("code", "queries") else value)
-    return Request(
-        tool=as_text(item.get("name")) or kind,
-        id=_call_id(item),
-        arguments=arguments.data,
-        raw=arguments.raw,
-    )
+    written = {name: value} if name in ("code", "queries") else value
+    return make_request(item.get("name"), _call_id(item), written, kind)
 
 
 def _read_output(item: Mapping[str, Any], kind: str) -> Result:

@@ -12,18 +12,18 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from warmstart.model import Message, Request, Result, Role, Session, Tokens
+from warmstart.model import Message, Request, Result, Role, Session
 from warmstart.sources.anthropic_blocks import is_result, read_result
 from warmstart.sources.fields import (
     as_bool,
     as_dict,
     as_dicts,
+    as_float,
     as_id,
-    as_int,
     as_list,
     as_text,
     content_text,
-    parse_arguments,
+    make_request,
     parse_time,
 )
 from warmstart.sources.files import (
@@ -33,6 +33,7 @@ from warmstart.sources.joining import build_chat
 from warmstart.sources.json_text import dump
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file, name_record
+from warmstart.sources.openai_blocks import read_requests, read_usage
 from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 from warmstart.sources.records import read_records
 
@@ -112,7 +113,9 @@ class OpenAIChat(FileReader):
             model=as_text(record.get("model")),
             title=as_text(record.get("title")),
             started_at=_first_time(record, "created_at", "created", "timestamp"),
-            tokens=_read_usage(record.get("usage")),
+            tokens=read_usage(record.get("usage")),
+            task=as_id(record.get("task")) or as_id(record.get("task_id")),
+            reward=as_float(record.get("reward")),
             path=str(path),
         )
 
@@ -181,13 +184,13 @@ def _read_entry(entry: dict[str, Any]) -> Message | None:
     return Message(
         role=Role.TOOL if answers else role,
         text="" if role is Role.TOOL else _spoken_text(entry),
-        requests=() if answers else tuple(_read_requests(entry)),
+        requests=() if answers else _read_requests(entry),
         results=results,
         reasoning=content_text(entry.get("reasoning_content") or entry.get("reasoning")),
         native_id=as_text(entry.get("id")),
         timestamp=_first_time(entry, "timestamp", "created_at"),
         model=as_text(entry.get("model")),
-        tokens=_read_usage(entry.get("usage")),
+        tokens=read_usage(entry.get("usage")),
     )
 
 
@@ -197,7 +200,7 @@ def _read_item(item: dict[str, Any]) -> Message | None:
     moment = _first_time(item, "timestamp", "created_at")
     if kind in CALL_ITEMS:
         written = item.get("arguments") if kind == "function_call" else item.get("input")
-        request = _make_request(item.get("name"), item.get("call_id"), written)
+        request = make_request(item.get("name"), item.get("call_id"), written)
         return Message(role=Role.ASSISTANT, requests=(request,), timestamp=moment)
     if kind in OUTPUT_ITEMS:
         result = _read_result(item, "call_id", "output")
@@ -216,14 +219,12 @@ def _spoken_text(entry: dict[str, Any]) -> str:
     return content_text(content) or as_text(entry.get("refusal")) or ""
 
 
-def _read_requests(entry: dict[str, Any]) -> Iterator[Request]:
-    for call in as_dicts(entry.get("tool_calls")):
-        function = as_dict(call.get("function")) or as_dict(call.get("custom")) or call
-        written = function.get("arguments", function.get("input"))
-        yield _make_request(function.get("name"), call.get("id"), written)
+def _read_requests(entry: dict[str, Any]) -> tuple[Request, ...]:
+    requests = read_requests(entry.get("tool_calls"))
     legacy = as_dict(entry.get("function_call"))
     if legacy:
-        yield _make_request(legacy.get("name"), None, legacy.get("arguments"))
+        requests += (make_request(legacy.get("name"), None, legacy.get("arguments")),)
+    return requests
 
 
 def _read_results(entry: dict[str, Any], role: Role) -> Iterator[Result]:
@@ -237,16 +238,6 @@ def _read_results(entry: dict[str, Any], role: Role) -> Iterator[Result]:
         inner = next((call[key] for key in ("output", "result") if call.get(key) is not None), None)
         if inner is not None:
             yield _read_result({**call, "output": inner}, "id", "output")
-
-
-def _make_request(name: Any, call_id: Any, written: Any) -> Request:
-    arguments = parse_arguments(written)
-    return Request(
-        tool=as_text(name) or "unknown",
-        id=as_id(call_id),
-        arguments=arguments.data,
-        raw=arguments.raw,
-    )
 
 
 def _read_result(entry: dict[str, Any], id_key: str, text_key: str) -> Result:
@@ -265,26 +256,3 @@ def _read_flag(entry: dict[str, Any]) -> bool | None:
     if flag is not None:
         return flag
     return {"error": True, "success": False}.get(as_text(entry.get("status")) or "")
-
-
-def _read_usage(value: Any) -> Tokens | None:
-    """Usage in either spelling; cached tokens are part of the prompt there and apart here."""
-    usage = as_dict(value)
-    written = _count(usage, "completion_tokens", "output_tokens")
-    prompt = _count(usage, "prompt_tokens", "input_tokens")
-    if not prompt and not written:
-        return None
-    prompt_parts = usage.get("prompt_tokens_details") or usage.get("input_tokens_details")
-    written_parts = usage.get("completion_tokens_details") or usage.get("output_tokens_details")
-    cached = min(_count(as_dict(prompt_parts), "cached_tokens"), prompt)
-    return Tokens(
-        input=prompt - cached,
-        output=written,
-        cache_read=cached,
-        reasoning=_count(as_dict(written_parts), "reasoning_tokens"),
-    )
-
-
-def _count(usage: dict[str, Any], *names: str) -> int:
-    counts = (as_int(usage.get(name)) for name in names)
-    return max(next((count for count in counts if count is not None), 0), 0)

@@ -20,7 +20,7 @@ from warmstart.sources.fields import (
     as_list,
     as_text,
     content_text,
-    parse_arguments,
+    make_request,
     parse_time,
 )
 from warmstart.sources.joining import build_chat
@@ -191,13 +191,8 @@ def _read_requests(body: str) -> Iterator[Request]:
         if name is None:
             yield Request(tool=_recover_name(body), raw=body)
             continue
-        arguments = parse_arguments(call.get("arguments", call.get("parameters")))
-        yield Request(
-            tool=name,
-            id=as_id(as_dict(item).get("id")),
-            arguments=arguments.data,
-            raw=arguments.raw,
-        )
+        written = call.get("arguments", call.get("parameters"))
+        yield make_request(name, as_dict(item).get("id"), written)
 
 
 def _recover_name(body: str) -> str:
