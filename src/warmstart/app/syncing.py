@@ -24,7 +24,7 @@ from warmstart.app.starting import find_start, open_starts
 from warmstart.app.templates import open_library
 from warmstart.app.warming import hash_message
 from warmstart.errors import NotFoundError, UsageError
-from warmstart.facts.derive import CUT, derive_facts, find_first_words
+from warmstart.facts import CUT, derive_facts, find_first_words
 from warmstart.library import Retired
 from warmstart.model import Call, Link, Session, Status
 from warmstart.model.facts import SessionFacts
