@@ -28,7 +28,7 @@ from warmstart.mine import BuildRequest
 from warmstart.model import Message, Role
 from warmstart.model.selection import Selection
 from warmstart.model.template import Guidance, Template, TemplateState
-from warmstart.redact.injection import strip_hidden
+from warmstart.redact import strip_hidden
 from warmstart.runners.endpoint import Endpoint
 from warmstart.runners.wire import Prompt
 from warmstart.sources import ReadLog

@@ -13,8 +13,7 @@ from warmstart.app import Workspace
 from warmstart.app.redaction import open_redactor
 from warmstart.cli._output import note, print_json, write_bytes
 from warmstart.cli._text import count
-from warmstart.redact import RedactionError, Redactor
-from warmstart.redact.redactor import MAX_CHARACTERS
+from warmstart.redact import MAX_CHARACTERS, RedactionError, Redactor
 
 SCHEMA_VERSION = 1
 
