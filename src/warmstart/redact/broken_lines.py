@@ -23,6 +23,7 @@ MAX_FIRST = 300
 RANK = 0
 _BREAK = re.compile(r"\n[ \t>|+]{0,24}+(?P<rest>[\w+/.~\-]{6,300}+={0,2})(?=[\"'`,;)\s&<\]}@]|\Z)")
 _BEFORE = re.compile(r"[\w+/.~\-=:]{5}")
+_NO_SIGNS = str.maketrans("", "", "_.-/+~=")
 _BETWEEN = "\n\n"
 Search = Callable[[str], Iterable[Span]]
 
@@ -57,4 +58,5 @@ def find_broken(view: View, search: Search) -> Iterator[Span]:
 
 def _is_rest(rest: str) -> bool:
     """Whether a run looks like the second half of a key rather than a word or a file."""
-    return not is_wordy(rest) or (count_changes(rest) >= 4 and len(rest) >= 10)
+    letters = rest.translate(_NO_SIGNS)
+    return not is_wordy(rest) or (count_changes(letters) >= 4 and len(letters) >= 10)
