@@ -199,7 +199,7 @@ def _find_blocks(text: str, work: Work) -> Iterator[tuple[int, int, str]]:
         start = begin.end()
         if start < done:
             continue
-        if not work.spend(4):
+        if not work.spend(12):
             yield begin.start(), len(text), CROWDED
             return
         index = bisect_right(ends, start)

@@ -142,9 +142,9 @@ def _read_pair(view: View, match: re.Match[str], work: Work) -> tuple[Value, str
     told = classify_name(name)
     if told is None or (is_verdict(name) and not match["close"] and "=" not in match["sign"]):
         return None
-    work.spend(12)
+    work.spend(16)
     value = _read_value(view, match, start)
-    if value is None or not work.spend(16 + (value.end - value.start) // 64):
+    if value is None or not work.spend(20 + (value.end - value.start) // 24):
         return None
     if not _is_told(text[value.start : value.end], name, told[1], match, value.place):
         return None
