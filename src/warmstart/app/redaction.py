@@ -21,9 +21,7 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from warmstart.app.core import Workspace
-from warmstart.redact import RedactionError, Redactor
-from warmstart.redact.pairs import classify_name
-from warmstart.redact.values import is_example, is_random
+from warmstart.redact import RedactionError, Redactor, classify_name, is_example, is_random
 
 MIN_LENGTH = 8
 MIN_RANDOM_LENGTH = 20
