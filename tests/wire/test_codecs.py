@@ -27,6 +27,7 @@ from warmstart.wire import (
     ToolSpec,
     build_url,
     find_codec,
+    find_codec_at,
     insert_before,
     pair_calls,
     with_ids,
@@ -217,6 +218,20 @@ def test_the_form_is_seen_from_the_messages(message: dict[str, Any], name: str) 
 )
 def test_addresses_are_taken_in_every_usual_form(base: str, name: str, url: str) -> None:
     assert build_url(base, CODECS[name], "m") == url
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/v1/chat/completions", "openai"),
+        ("/openai/v1/responses?x=1", "responses"),
+        ("/v1/messages?beta=true", "anthropic"),
+        ("/v1beta/models/m:streamGenerateContent?alt=sse", "gemini"),
+    ],
+)
+def test_the_provider_is_seen_from_the_address(path: str, name: str) -> None:
+    assert find_codec_at(path) is CODECS[name]
+    assert find_codec_at("/v1/messages/count_tokens") is None
 
 
 def test_keys_go_where_each_provider_wants_them() -> None:

@@ -33,6 +33,13 @@ def find_codec(messages: Sequence[Mapping[str, Any]]) -> Codec:
     return CODECS["openai"]
 
 
+def find_codec_at(path: str) -> Codec | None:
+    """The codec of requests to a path such as ``/v1/messages``; None for any other page."""
+    bare = path.partition("?")[0].replace(":streamGenerateContent", ":generateContent")
+    ends = ((codec.path.rpartition("{model}")[2], codec) for codec in CODECS.values())
+    return next((codec for end, codec in ends if bare.endswith(end)), None)
+
+
 def build_url(base: str, codec: Codec, model: str = "") -> str:
     """The address requests go to, from a server's address in any of the usual forms."""
     base, path = base.rstrip("/"), codec.path.format(model=model)
