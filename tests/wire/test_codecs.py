@@ -23,6 +23,7 @@ from support.conversations import prompts, responses
 from warmstart.model import Message, Request, Result, Role, Tokens
 from warmstart.wire import (
     CODECS,
+    Event,
     Prompt,
     ToolSpec,
     build_url,
@@ -180,6 +181,20 @@ def test_built_in_calls_of_responses_are_named_by_their_type() -> None:
     assert messages[0].requests[0].tool == "local_shell"
     assert messages[1].results[0].text == "a.txt"
     assert messages[2].requests[0].arguments == {"query": "x"}
+
+
+def test_gemini_is_read_inside_the_wrapping_of_its_own_cli() -> None:
+    contents = [{"role": "user", "parts": [{"text": "U"}]}]
+    system = {"parts": [{"text": "S"}, {"text": "T"}]}
+    inner = {"contents": contents, "systemInstruction": system}
+    prompt = CODECS["gemini"].decode_request({"model": "m", "request": inner})
+    assert (prompt.model, prompt.system, prompt.asked) == ("m", "S\n\nT", "U")
+    whole = {"candidates": [{"content": {"parts": [{"text": "ok"}]}, "finishReason": "STOP"}]}
+    answer = CODECS["gemini"].decode_response({"response": whole})
+    assert answer == CODECS["gemini"].decode_response(whole)
+    stream = CODECS["gemini"].stream()
+    stream.add(Event({"response": whole}))
+    assert CODECS["gemini"].decode_response(stream.build()) == answer
 
 
 def test_anthropic_text_that_citations_cut_is_whole_again() -> None:

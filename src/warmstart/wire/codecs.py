@@ -8,7 +8,7 @@ from typing import Any
 from warmstart.wire.anthropic import AnthropicCodec
 from warmstart.wire.chat import ChatCodec
 from warmstart.wire.codec import Codec, Prompt
-from warmstart.wire.fields import Body, as_dict, as_dicts, as_text
+from warmstart.wire.fields import Body, as_dict, as_dicts, as_list, as_text
 from warmstart.wire.gemini import GeminiCodec
 from warmstart.wire.responses import ResponsesCodec
 
@@ -62,8 +62,8 @@ def insert_before(
         codec: how the request is written.
         separate_system: add a system message of its own instead of merging into the leading one.
     """
-    given = body[codec.key]
-    items = [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
+    given = body.get(codec.key)
+    items = [{"role": "user", "content": given}] if isinstance(given, str) else as_list(given)
     written = codec.encode_request(Prompt(messages=prompt.messages))[codec.key]
     match codec.name:
         case "anthropic":
