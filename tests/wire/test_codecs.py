@@ -222,6 +222,13 @@ def test_the_form_is_seen_from_the_messages(message: dict[str, Any], name: str) 
     assert find_codec([message]).name == name
 
 
+def test_a_system_message_does_not_hide_the_form_of_what_follows() -> None:
+    system = {"role": "developer", "content": "S"}
+    assert find_codec([system, {"type": "function_call", "call_id": "c"}]).name == "responses"
+    blocks = [{"type": "tool_result", "tool_use_id": "t", "content": "x"}]
+    assert find_codec([system, {"role": "user", "content": blocks}]).name == "openai"
+
+
 @pytest.mark.parametrize(
     ("base", "name", "url"),
     [

@@ -20,17 +20,22 @@ SYSTEM_ROLES = ("system", "developer")
 
 def find_codec(messages: Sequence[Mapping[str, Any]]) -> Codec:
     """The codec of a list of messages; plain text turns are the same in all and taken as chat."""
-    for message in messages:
-        if "parts" in message:
-            return CODECS["gemini"]
-        if "tool_calls" in message or message.get("role") in (*SYSTEM_ROLES, "tool"):
-            return CODECS["openai"]
-        if "role" not in message or message.get("type") == "message":
-            return CODECS["responses"]
-        kinds = (as_text(block.get("type")) for block in as_dicts(message.get("content")))
-        if any(kind.endswith(("tool_use", "tool_result")) for kind in kinds):
-            return CODECS["anthropic"]
-    return CODECS["openai"]
+    name = next(filter(None, map(_name_form, messages)), "openai")
+    if name == "anthropic" and any(m.get("role") in SYSTEM_ROLES for m in messages):
+        name = "openai"  # only there are system messages part of the list
+    return CODECS[name]
+
+
+def _name_form(message: Mapping[str, Any]) -> str:
+    """The provider that a message gives away by its shape; empty for plain text."""
+    if "parts" in message:
+        return "gemini"
+    if "tool_calls" in message or message.get("role") == "tool":
+        return "openai"
+    if "role" not in message or message.get("type") == "message":
+        return "responses"
+    kinds = (as_text(block.get("type")) for block in as_dicts(message.get("content")))
+    return "anthropic" if any(k.endswith(("tool_use", "tool_result")) for k in kinds) else ""
 
 
 def find_codec_at(path: str) -> Codec | None:
