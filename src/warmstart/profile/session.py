@@ -143,8 +143,8 @@ def profile_session(
 ) -> SessionProfile:
     """Profile a conversation held in memory.
 
-    Messages are ours, or dicts as Hermes, OpenAI's chat API (``tool_calls``, role ``tool``) and
-    Anthropic's Messages API (blocks ``tool_use`` and ``tool_result``) write them.
+    Messages are ours, or dicts as Hermes, OpenAI (chat messages, Responses items), Anthropic and
+    Gemini write them.
 
     Raises:
         UsageError: ``messages`` is a text or a single object instead of a list of messages.
