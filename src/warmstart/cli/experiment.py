@@ -11,11 +11,12 @@ from typing import Any
 
 import click
 
+from warmstart.cli._complete import complete_experiments
 from warmstart.cli._experiment_options import METRICS, plan_options, runner_options
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
 _QUIET = click.option("--quiet", "-q", is_flag=True, help="Say nothing on stderr but errors.")
-_NAME = click.argument("name")
+_NAME = click.argument("name", shell_complete=complete_experiments)
 
 
 @click.group()

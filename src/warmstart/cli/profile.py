@@ -19,6 +19,7 @@ from warmstart.app.profile import (
     share_profile,
 )
 from warmstart.app.profile import profile as profile_sessions
+from warmstart.cli._complete import complete_sessions
 from warmstart.cli._filters import refuse_empty, rule_options, session_filters, take_rules
 from warmstart.cli._output import (
     JSON,
@@ -68,7 +69,7 @@ def profile() -> None:
 
 
 @profile.command(DEFAULT)
-@click.argument("items", nargs=-1, metavar="[ID|PATH]...")
+@click.argument("items", nargs=-1, metavar="[ID|PATH]...", shell_complete=complete_sessions)
 @session_filters
 @rule_options
 @click.option("--buckets", metavar="N,N",

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import pairwise
 
 from warmstart.app.profile import JudgedCall, SessionResult
-from warmstart.present.about import describe_period
+from warmstart.present.about import describe_period, name_show_command
 from warmstart.present.document import (
     Block,
     Column,
@@ -58,6 +58,7 @@ def session_profile_document(result: SessionResult) -> Document:
         blocks=[
             Data(partial(_list_fields, result)),
             Figures(list(_list_figures(profile))),
+            *([name_show_command(profile.session_id, result.paths)] if profile.rate.errors else []),
             *_show_strip(result),
             *_show_tools(profile),
             *_show_repairs(profile),
