@@ -25,10 +25,10 @@ from warmstart.model.selection import Described, Selection, last_active
 from warmstart.sources import ReadLog
 
 __all__ = [
+    "CallTally",
     "ListedSession",
     "SessionList",
     "ShownSession",
-    "Tally",
     "export_sessions",
     "find_period",
     "list_sessions",
@@ -41,13 +41,13 @@ MIN_ID_LENGTH = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class CallTally:
     """Calls by how they ended."""
 
     statuses: Counter[Status]
 
     @classmethod
-    def of(cls, calls: Iterable[Call]) -> Tally:
+    def of(cls, calls: Iterable[Call]) -> CallTally:
         """Count calls."""
         return cls(statuses=Counter(call.outcome.status for call in calls))
 
@@ -79,7 +79,7 @@ class ListedSession:
     facts: SessionFacts
     """Without calls and markers."""
     native_id: str
-    tally: Tally
+    tally: CallTally
 
     @property
     def id(self) -> str:
@@ -106,7 +106,7 @@ class SessionList:
     ids: Mapping[str, str]
     """For each row, the shortest text that finds it among all."""
     found: int
-    totals: Tally
+    totals: CallTally
     log: ReadLog
 
 
@@ -150,7 +150,7 @@ def list_sessions(
         rows=listed,
         ids=shorten_ids(rows, listed),
         found=len(rows),
-        totals=Tally(statuses=_add_up(rows)),
+        totals=CallTally(statuses=_add_up(rows)),
         log=log,
     )
 
@@ -174,7 +174,7 @@ def _make_row(row: SessionRow) -> ListedSession:
     return ListedSession(
         facts=unpack_facts(row),
         native_id=row.native_id,
-        tally=Tally(statuses=Counter(row.statuses)),
+        tally=CallTally(statuses=Counter(row.statuses)),
     )
 
 

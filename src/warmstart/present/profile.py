@@ -35,7 +35,7 @@ from warmstart.present.document import (
 )
 from warmstart.present.json import list_skips, to_json
 from warmstart.present.learning import list_details, show_learning
-from warmstart.present.plots import Mark, draw_bars, draw_forest, draw_lines
+from warmstart.present.plots import PlotMark, draw_bars, draw_forest, draw_lines
 from warmstart.present.rates import (
     RATE_COLUMNS,
     REPAIR_MEANING,
@@ -317,11 +317,11 @@ def _plot_weeks(groups: Sequence[Group]) -> Iterator[Block]:
     weeks = known[-MAX_ROWS:]
     if len(weeks) < 2:
         return
-    marks: list[Mark] = []
+    marks: list[PlotMark] = []
     last = weeks[0][0]
     for day, group in weeks:
         if day - last > WEEK:
-            marks.append(Mark(label="…", value=None, low=0.0, high=0.0, step=f"before {day}"))
+            marks.append(PlotMark(label="…", value=None, low=0.0, high=0.0, step=f"before {day}"))
         marks.append(
             make_mark(group.label[5:], group.rate, f"{group.rate.sessions:,}", step=group.label)
         )

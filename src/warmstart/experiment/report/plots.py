@@ -21,9 +21,9 @@ from warmstart.experiment.report.subject import Subject
 from warmstart.experiment.report.tables import order_tasks
 from warmstart.experiment.verdict import Conclusion, MetricVerdict
 from warmstart.present.plots import (
-    Mark,
-    Pair,
     PathPoint,
+    PlotMark,
+    TaskPair,
     draw_amounts,
     draw_evidence,
     draw_forest,
@@ -87,12 +87,12 @@ def _list_judged(subject: Subject) -> list[tuple[Effect, MetricVerdict]]:
     ]
 
 
-def _mark(effect: Effect, judged: MetricVerdict, subject: Subject, label: str) -> Mark:
+def _mark(effect: Effect, judged: MetricVerdict, subject: Subject, label: str) -> PlotMark:
     margin = subject.plan.design.margin if judged.primary else MARGINS[effect.metric]
     value, low, high = effect.estimate, *effect.interval
     if effect.is_ratio:
         value, low, high, margin = *map(_log, (value, low, high)), math.log1p(margin)
-    return Mark(
+    return PlotMark(
         label=label,
         value=value,
         low=low,
@@ -131,7 +131,7 @@ def plot_tasks(subject: Subject, comparison: Comparison) -> Html | None:
     )
 
 
-def _list_pairs(subject: Subject, comparison: Comparison) -> list[Pair]:
+def _list_pairs(subject: Subject, comparison: Comparison) -> list[TaskPair]:
     effect = comparison.primary
     values = {
         row.task: {arm.arm: arm.value for arm in row.arms} for row in subject.verdict.analysis.tasks
@@ -140,7 +140,7 @@ def _list_pairs(subject: Subject, comparison: Comparison) -> list[Pair]:
     for task, _ in order_tasks(comparison, lower_is_better=subject.lower_is_better):
         before, after = (values[task].get(arm) for arm in (effect.control, effect.treatment))
         if before is not None and after is not None:
-            pairs.append(Pair(task, before, after))
+            pairs.append(TaskPair(task, before, after))
     return pairs
 
 
@@ -194,9 +194,9 @@ def plot_learning(analysis: Analysis) -> Html | None:
     return Html(draw_lines(series, label, axis="position of the call"))
 
 
-def _curve(arm: ArmSummary) -> list[Mark]:
+def _curve(arm: ArmSummary) -> list[PlotMark]:
     return [
-        Mark(
+        PlotMark(
             label=_stretch(point.first, point.last),
             value=point.rate,
             low=max(point.interval.low, 0.0),
