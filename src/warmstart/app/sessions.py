@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from warmstart.app.core import Workspace
 from warmstart.app.facts import Progress, read_session_rows
@@ -27,6 +27,7 @@ from warmstart.sources import ReadLog
 __all__ = [
     "CallTally",
     "ListedSession",
+    "SessionExport",
     "SessionList",
     "ShownSession",
     "export_sessions",
@@ -118,6 +119,15 @@ class ShownSession:
     log: ReadLog
 
 
+class SessionExport(NamedTuple):
+    """Sessions on their way out."""
+
+    lines: Iterator[bytes]
+    """One per session; raises ``NotFoundError`` where there is no session to write."""
+    log: ReadLog
+    """What could not be read, once all lines were taken."""
+
+
 class Named(Protocol):
     """A session by its two ids."""
 
@@ -200,13 +210,16 @@ def share_texts(workspace: Workspace, value: object) -> object:
 
 
 def export_sessions(
+    workspace: Workspace, items: Sequence[str], selection: Selection, target: str
+) -> SessionExport:
+    """Sessions as lines of JSON, made while they are taken; items are paths and ids mixed."""
+    log = ReadLog()
+    return SessionExport(_write_lines(workspace, items, selection, target, log), log)
+
+
+def _write_lines(
     workspace: Workspace, items: Sequence[str], selection: Selection, target: str, log: ReadLog
 ) -> Iterator[bytes]:
-    """Each session as one line of JSON; items are paths and ids mixed.
-
-    Raises:
-        NotFoundError: there is no such session, or none at all.
-    """
     export, written = EXPORTERS[target], 0
     for session in _find_sessions(workspace, items, selection, log):
         written += 1

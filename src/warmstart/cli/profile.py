@@ -39,7 +39,6 @@ from warmstart.present import (
     session_profile_document,
     show_progress,
 )
-from warmstart.profile.rules import Rules
 
 DEFAULT = "show"
 
@@ -188,7 +187,7 @@ def compaction(
     """
     refuse_empty((wanted, *paths))
     workspace = Workspace.open()
-    rules: Rules = take_rules(workspace, options)
+    rules = take_rules(workspace, options)
     if wanted is not None and (everything or _is_path(wanted)):
         paths, wanted = (wanted, *paths), None
     request = CompactionRequest(wanted=wanted, window=window, margin=margin / 100)
