@@ -66,10 +66,7 @@ def _read_text(name: str) -> str:
     Raises:
         RedactionError: it is over the limit.
     """
-    from warmstart.redact import (
-        MAX_CHARACTERS,
-        RedactionError,
-    )
+    from warmstart.redact import MAX_CHARACTERS, RedactionError  # noqa: PLC0415 - large tables
 
     if name == "-":
         data = sys.stdin.buffer.read(MAX_CHARACTERS + 1)
