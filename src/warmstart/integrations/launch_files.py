@@ -8,6 +8,7 @@ so that what a killed one left behind is cleared away by the next.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import tempfile
@@ -22,6 +23,7 @@ from warmstart.integrations.launch_parts import Seed
 
 FOLDER = "launch"
 SUFFIX = ".running"
+PROCESS_QUERY_LIMITED_INFORMATION = 0x1000
 
 
 @contextlib.contextmanager
@@ -63,9 +65,20 @@ def _write(seed: Seed) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(seed.data)
-        os.link(name, seed.path)
+        _put_in_place(Path(name), seed.path)
     finally:
         Path(name).unlink(missing_ok=True)
+
+
+def _put_in_place(part: Path, path: Path) -> None:
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        raise
+    except OSError:  # not every file system knows links
+        if path.exists():
+            raise FileExistsError(errno.EEXIST, "exists already", str(path)) from None
+        part.rename(path)
 
 
 def _clear(note: Path) -> None:
@@ -85,6 +98,8 @@ def _read_note(note: Path) -> list[tuple[Path, str]]:
 
 
 def _is_running(pid: int) -> bool:
+    if os.name == "nt":
+        return _is_running_on_windows(pid)
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -92,6 +107,17 @@ def _is_running(pid: int) -> bool:
     except (PermissionError, OverflowError):
         return True
     return True
+
+
+def _is_running_on_windows(pid: int) -> bool:
+    """Whether the process can be opened; ``os.kill(pid, 0)`` would send it a Ctrl-C there."""
+    import ctypes  # noqa: PLC0415 - only there
+
+    kernel: Any = getattr(ctypes, "windll").kernel32  # noqa: B009 - unknown to other systems
+    handle = kernel.OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, 0, pid)
+    if handle:
+        kernel.CloseHandle(handle)
+    return bool(handle)
 
 
 def _hash(data: bytes) -> str:

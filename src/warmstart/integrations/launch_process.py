@@ -11,6 +11,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any
 
@@ -66,7 +67,12 @@ def _signals(child: list[subprocess.Popen[bytes]]) -> Iterator[None]:
 
 
 def _has_terminal() -> bool:
-    """Whether this process is in the foreground of a terminal."""
+    """Whether this process is in the foreground of a terminal.
+
+    Without process groups (Windows) every process of a console gets its keys.
+    """
+    if not hasattr(os, "tcgetpgrp"):
+        return sys.stdin is not None and sys.stdin.isatty()
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
     except OSError:

@@ -22,6 +22,7 @@ from warmstart.runners.sessions import format_trial, parse_trial
 TRIALS_FILE = "trials.jsonl"
 LOCK_FILE = "run.lock"
 PRIVATE = 0o600
+FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
 
 
 class Record(NamedTuple):
@@ -71,7 +72,7 @@ class TrialFile:
     def __init__(self, folder: Path) -> None:
         self.path = folder / TRIALS_FILE
         existed = self.path.exists()
-        self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE)
+        self._handle = os.open(self.path, FLAGS, PRIVATE)
         self._mend()
         self._keys = {record.trial.key for record in read_trials(folder)}
         if not existed:
@@ -151,8 +152,11 @@ def _read_lines(path: Path) -> Iterator[Record]:
 
 
 def _sync_folder(folder: Path) -> None:
-    """So that the file's name, too, survives a power cut."""
-    handle = os.open(folder, os.O_RDONLY)
+    """So that the file's name, too, survives a power cut; where folders can be opened."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except PermissionError:  # Windows opens none
+        return
     try:
         os.fsync(handle)
     finally:

@@ -108,7 +108,7 @@ class Sandbox:
         path = self.resolve(name)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, "utf-8", "replace")
+            path.write_text(text, "utf-8", "replace", newline="")
         except OSError as error:
             raise SandboxError(f"cannot write {name}: {error.strerror}") from error
         return path
