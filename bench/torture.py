@@ -218,13 +218,14 @@ def widen_samples(folder: Path, copies: int) -> Path:
         target = folder / "projects" / path.parent.name
         target.mkdir(parents=True, exist_ok=True)
         for number in range(copies):
-
-            def rename(match: re.Match[str], number: int = number) -> str:
-                return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{match.group()} {number}"))
-
-            name = ID.sub(rename, path.stem)
-            (target / f"{name}.jsonl").write_text(ID.sub(rename, text), "utf-8")
+            name = rename_ids(path.stem, number)
+            (target / f"{name}.jsonl").write_text(rename_ids(text, number), "utf-8")
     return folder
+
+
+def rename_ids(text: str, copy: object) -> str:
+    """The text with ids of its own; the same ids for the same copy."""
+    return ID.sub(lambda m: str(uuid.uuid5(uuid.NAMESPACE_URL, f"{m.group()} {copy}")), text)
 
 
 def kill_and_rerun(
