@@ -14,7 +14,7 @@ import pytest
 
 import warmstart
 from warmstart.integrations import launch_files, launch_process
-from warmstart.integrations.launch_parts import Seed
+from warmstart.integrations.launch_parts import SeedFile
 
 ROOT = Path(warmstart.__file__).parent
 IMPORT_ALL = """
@@ -51,7 +51,7 @@ def test_every_module_is_imported_without_posix() -> None:
 
 def test_text_is_never_written_with_the_ends_of_the_system() -> None:
     """Files are written as bytes, or with their newline named; CRLF would change a hash."""
-    assert [place for path in ROOT.rglob("*.py") for place in find_text_writes(path)] == []
+    assert [host for path in ROOT.rglob("*.py") for host in find_text_writes(path)] == []
 
 
 def find_text_writes(path: Path) -> Iterator[str]:
@@ -78,11 +78,11 @@ def test_without_links_a_file_is_put_in_place_all_the_same(
         raise OSError(1, "no links here")
 
     monkeypatch.setattr(os, "link", refuse)
-    seed = Seed(tmp_path / "a", b"x")
+    seed = SeedFile(tmp_path / "a", b"x")
     launch_files._write(seed)
     assert seed.path.read_bytes() == b"x"
     with pytest.raises(FileExistsError):
-        launch_files._write(Seed(tmp_path / "a", b"y"))
+        launch_files._write(SeedFile(tmp_path / "a", b"y"))
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 

@@ -35,7 +35,7 @@ def install(*, agent: str, write: bool, as_json: bool) -> None:
     if write:
         _print_done(agent, installing.install(Workspace.open(), agent), as_json=as_json)
         return
-    setup = describe(agent, installing.this_machine())
+    setup = describe(agent, installing.this_host())
     pieces = installing.show(setup)
     if as_json:
         from warmstart.cli._output import print_json  # noqa: PLC0415 - rich, only if needed

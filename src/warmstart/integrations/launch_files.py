@@ -19,7 +19,7 @@ from typing import Any
 import orjson
 
 from warmstart.app import Workspace
-from warmstart.integrations.launch_parts import Seed
+from warmstart.integrations.launch_parts import SeedFile
 
 FOLDER = "launch"
 SUFFIX = ".running"
@@ -27,7 +27,7 @@ PROCESS_QUERY_LIMITED_INFORMATION = 0x1000
 
 
 @contextlib.contextmanager
-def hold_files(workspace: Workspace, seeds: Sequence[Seed]) -> Iterator[None]:
+def hold_files(workspace: Workspace, seeds: Sequence[SeedFile]) -> Iterator[None]:
     """The files are there inside, and gone after unless the agent went on with them.
 
     Raises:
@@ -58,7 +58,7 @@ def clear_leftovers(workspace: Workspace) -> int:
     return cleared
 
 
-def _write(seed: Seed) -> None:
+def _write(seed: SeedFile) -> None:
     """Whole, and private to its user; never over something that is there."""
     seed.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=seed.path.parent, prefix=".warmstart-")
