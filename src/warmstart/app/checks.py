@@ -2,7 +2,7 @@
 
 A reward of the format's own decides. Else the last test run of the session does: tests are what
 agents and people go by, and both sides of a comparison run them alike. Where there is neither,
-nothing is said; how a session reads is no evidence.
+the answer is None; how a session reads is not evidence.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def hook(*, agent: str) -> None:
         event = orjson.loads(sys.stdin.buffer.read())
         answer = answer_hook(Workspace.open(), event) if isinstance(event, dict) else {}
     except orjson.JSONDecodeError:
-        click.echo("warmstart: the event is no JSON", err=True)
+        click.echo("warmstart: the event is not valid JSON", err=True)
         return
     except (WarmstartError, OSError) as error:
         click.echo(f"warmstart: {error}", err=True)

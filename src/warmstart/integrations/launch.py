@@ -66,7 +66,7 @@ class RunOptions:
 
     template: str = AUTO
     unreviewed: bool = False
-    """Also a draft that nobody has approved."""
+    """Whether a draft that is not approved may be used."""
     budget: int | None = None
     cold: bool = False
     agent: str | None = None
@@ -76,7 +76,7 @@ class RunOptions:
     form: str = ""
     """The form for an agent that is not known."""
     dry_run: bool = False
-    """Only look: nothing is written, nobody is held out."""
+    """Whether to plan only: nothing is written, no session is held out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +93,7 @@ class LaunchPlan:
     """None where the command starts no session, or its session is decided on later."""
     template: str | None = None
     unreviewed: str = ""
-    """What to say where the template is a draft that nobody reviewed."""
+    """The sentence to print if the template is an unreviewed draft; else empty."""
     start: int | None = None
     stdin: IO[bytes] | None = None
     """The message that came on stdin, to be read once more."""
@@ -133,7 +133,7 @@ def plan_launch(
         command: the program and its arguments.
         options: what the user wants.
         host: where, if not here and now.
-        stdin: what the command would read, if that is no terminal.
+        stdin: what the command would read, unless that is a terminal.
 
     Raises:
         NotFoundError: there is no such program.
@@ -229,7 +229,7 @@ class _Deciding(NamedTuple):
         look = self._prepare(bookcase, config, form="", record=False)
         form = self.launcher.name_form(self.given, look.warmup) if look.is_warm else ""
         if look.is_warm and not form:
-            return replace(plan, sentence="cold: there is no way to give this command a warm-up")
+            return replace(plan, sentence="cold: this command cannot be given a warm-up")
         warm = self.launcher.put(self.given, look, form, self.host) if form else plan.launch
         prepared = look
         if not self.options.dry_run:
@@ -318,7 +318,7 @@ class _Deciding(NamedTuple):
             return replace(plan, sentence=f"cold: {self.given.obstacle}")
         form = self.launcher.name_form(self.given, look.warmup)
         if not form:
-            return replace(plan, sentence="cold: there is no way to give this command a warm-up")
+            return replace(plan, sentence="cold: this command cannot be given a warm-up")
         launch = self.launcher.put(self.given, look, form, self.host)
         if not self.options.dry_run:
             _check_places(launch)

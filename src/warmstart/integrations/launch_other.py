@@ -28,8 +28,10 @@ class Other:
         self.form = form
 
     def read(self, arguments: Sequence[str], host: Host) -> AgentCommand | None:
-        """Where its message is, nobody knows."""
-        unknown = f"{self.agent} is no agent known here; --as text gives it the warm-up in a file"
+        """The command as it is; where its message stands is not known."""
+        unknown = (
+            f"{self.agent} is not an agent known here; --as text gives it the warm-up in a file"
+        )
         return AgentCommand(
             agent=self.agent,
             arguments=tuple(arguments),
@@ -38,7 +40,7 @@ class Other:
         )
 
     def name_form(self, given: AgentCommand, warmup: WarmUp) -> str:
-        """What the user said."""
+        """The form the user named."""
         del given, warmup
         return self.form
 
@@ -61,7 +63,7 @@ class Other:
         )
 
     def defer(self, given: AgentCommand, host: Host) -> Launch | None:
-        """Nobody knows how."""
+        """None: such a command cannot choose later."""
         del given, host
         return None
 

@@ -18,7 +18,7 @@ from warmstart.integrations.agents import Host
 from warmstart.model.warmup import WarmUp
 
 END = "--"
-"""What follows it is no option, whatever it looks like."""
+"""Everything after it is a plain word, even if it looks like an option."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ class AgentCommand:
     message: str = ""
     """What the session is about."""
     opening: str = ""
-    """What it will begin with; the same, unless the user said otherwise."""
+    """What it will begin with; the same, unless ``--message`` says what it is about."""
     model: str | None = None
     cwd: str = ""
     tools: Collection[str] | None = None
@@ -191,7 +191,7 @@ class Launcher(Protocol):
         """The launch without one, its session as easy to find again as can be."""
 
     def defer(self, given: AgentCommand, host: Host) -> Launch | None:
-        """The launch that chooses when the first message is there; None if there is no such."""
+        """The launch that chooses when the first message is there; None if the agent cannot."""
 
 
 def has_examples(warmup: WarmUp) -> bool:

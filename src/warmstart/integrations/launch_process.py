@@ -1,4 +1,4 @@
-"""An agent as a child process that nobody notices is one.
+"""An agent as a child process that behaves as if it were started directly.
 
 It has this process's terminal, files and folder. What a terminal sends (Ctrl-C, Ctrl-Z, a hang-up)
 reaches it by itself; what is sent to this process alone is passed on. Its exit code is the answer;

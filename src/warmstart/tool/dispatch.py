@@ -13,7 +13,7 @@ from warmstart.export.jsonl import encode_json
 from warmstart.redact import redact
 from warmstart.tool.request import read_request
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 def run_tool(

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 WORDS = "warm_words"
 ALL_SOURCES = "all"
 MIN_MESSAGES = "30"
-"""The shortest session that ``build`` looks at unless it is told."""
+"""The shortest session that ``build`` reads by default."""
 HELP = "what to do, as after warmstart: profile ID, compare ID ID, template list …; help for all"
 
 

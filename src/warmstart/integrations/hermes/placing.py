@@ -1,9 +1,8 @@
 """A warm-up put into a request as Hermes is about to send it.
 
-Hermes speaks three APIs we know the form of. The request is built anew from the transcript for
-every call to the model, so the warm-up is put into every one of them, always at the same place:
-after the leading system messages. Only those are looked at; whatever the conversation itself says
-later can not change what stands before it.
+Three of Hermes' APIs are known here. Hermes builds each request from the transcript, so the warm-up
+is put into every request, always at the same place: after the leading system messages. Only those
+are read; nothing later in the conversation can change what stands before it.
 """
 
 from __future__ import annotations
@@ -38,9 +37,9 @@ def place(request: Mapping[str, Any], warmup: WarmUp, style: Style) -> Body:
     messages = request[_key(style)]
     if style is Style.RESPONSES:
         # Some servers of this API refuse system messages; instructions are its place for them.
-        said = request.get("instructions")
+        own = request.get("instructions")
         body = {**request, "input": _prefix((), replace(warmup, system=""), style) + messages}
-        text = merge_text(said if isinstance(said, str) else "", warmup.system)
+        text = merge_text(own if isinstance(own, str) else "", warmup.system)
         return {**body, "instructions": text} if text else body
     count = 0
     while count < len(messages) and _role(messages[count]) in SYSTEM_ROLES:
@@ -52,7 +51,7 @@ def place(request: Mapping[str, Any], warmup: WarmUp, style: Style) -> Body:
 
 
 def list_messages(request: Mapping[str, Any], style: Style) -> list[Mapping[str, Any]]:
-    """The conversation in a request, without anything that is no message."""
+    """The messages of a request; anything else in the list is left out."""
     return [one for one in request[_key(style)] if isinstance(one, Mapping)]
 
 
