@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import warmstart
-from warmstart.integrations import launch_files, launch_process
+from warmstart.integrations import launch_process
 from warmstart.integrations.launch_parts import SeedFile
 
 ROOT = Path(warmstart.__file__).parent
@@ -79,10 +79,10 @@ def test_without_links_a_file_is_put_in_place_all_the_same(
 
     monkeypatch.setattr(os, "link", refuse)
     seed = SeedFile(tmp_path / "a", b"x")
-    launch_files._write(seed)
+    launch_process._write(seed)
     assert seed.path.read_bytes() == b"x"
     with pytest.raises(FileExistsError):
-        launch_files._write(SeedFile(tmp_path / "a", b"y"))
+        launch_process._write(SeedFile(tmp_path / "a", b"y"))
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from warmstart.app import Workspace
 from warmstart.errors import UsageError
+from warmstart.integrations import install_agent, uninstall_agent
 from warmstart.integrations.agents import Host, describe
 from warmstart.integrations.edits import AddItem, AddTable, SetKey, find_inserted, parse_object
-from warmstart.integrations.install import install, uninstall
 
 AGENTS = ("claude-code", "codex", "gemini", "opencode")
 
@@ -34,12 +34,12 @@ def workspace(tmp_path: Path) -> Workspace:
 def test_settings_that_were_not_there_are_gone_again(
     agent: str, host: Host, workspace: Workspace
 ) -> None:
-    done = install(workspace, agent, host)
+    done = install_agent(workspace, agent, host)
     assert {one.result for one in done} == {"written"}
-    assert {one.result for one in install(workspace, agent, host)} == {"there already"}
-    assert {one.result for one in uninstall(workspace, agent, host)} == {"removed"}
+    assert {one.result for one in install_agent(workspace, agent, host)} == {"there already"}
+    assert {one.result for one in uninstall_agent(workspace, agent, host)} == {"removed"}
     assert [path for path in host.user_home.rglob("*") if path.is_file()] == []
-    assert {one.result for one in uninstall(workspace, agent, host)} == {"not there"}
+    assert {one.result for one in uninstall_agent(workspace, agent, host)} == {"not there"}
 
 
 @pytest.mark.parametrize("indent", [2, 4, None, "\t"])
@@ -52,24 +52,24 @@ def test_settings_of_others_come_back_to_the_byte(
                         indent=indent, ensure_ascii=False)  # fmt: skip
     path.write_text(before)
     path.chmod(0o640)
-    install(workspace, "claude-code", host)
+    install_agent(workspace, "claude-code", host)
     settings = json.loads(path.read_text())
     command = settings["hooks"]["UserPromptSubmit"][0]["hooks"][0]["command"]
     assert command == "'/opt/my apps/warmstart' hook claude-code"
     assert settings["hooks"]["Stop"] == [{"hooks": []}]
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    uninstall(workspace, "claude-code", host)
+    uninstall_agent(workspace, "claude-code", host)
     assert path.read_text() == before
 
 
 def test_what_others_changed_meanwhile_stays(host: Host, workspace: Workspace) -> None:
     path = host.user_home / ".gemini" / "settings.json"
-    install(workspace, "gemini", host)
+    install_agent(workspace, "gemini", host)
     settings = json.loads(path.read_text())
     settings["theme"] = "dark"
     settings["mcpServers"]["mine"] = {"command": "mine"}
     path.write_text(json.dumps(settings))
-    uninstall(workspace, "gemini", host)
+    uninstall_agent(workspace, "gemini", host)
     left = {"mcpServers": {"mine": {"command": "mine"}}, "theme": "dark"}
     assert json.loads(path.read_text()) == left
 
@@ -79,10 +79,10 @@ def test_codex_gets_a_block_that_toml_reads(host: Host, workspace: Workspace) ->
     path.parent.mkdir(parents=True)
     before = '# mine\nmodel = "x"\n\n[tools]\nweb = true'
     path.write_text(before)
-    install(workspace, "codex", host)
+    install_agent(workspace, "codex", host)
     servers = tomllib.loads(path.read_text())["mcp_servers"]
     assert servers == {"warmstart": {"command": "/opt/my apps/warmstart", "args": ["mcp"]}}
-    uninstall(workspace, "codex", host)
+    uninstall_agent(workspace, "codex", host)
     assert path.read_text() == before
 
 
@@ -117,12 +117,12 @@ def test_every_kind_of_settings_comes_back_to_the_byte(
     path = host.user_home / (".claude/settings.json" if name == "settings.json" else name)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(KINDS[kind].encode())
-    install(workspace, "claude-code", host)
+    install_agent(workspace, "claude-code", host)
     assert path.read_bytes() != KINDS[kind].encode()
     settings = parse_object(path.read_bytes().decode())
     ours = settings["hooks"]["UserPromptSubmit"] if "settings" in name else settings["mcpServers"]
     assert "/opt/my apps/warmstart" in json.dumps(ours)
-    uninstall(workspace, "claude-code", host)
+    uninstall_agent(workspace, "claude-code", host)
     assert path.read_bytes() == KINDS[kind].encode()
 
 
@@ -143,16 +143,16 @@ def test_a_read_only_file_is_not_replaced(agent: str, host: Host, workspace: Wor
     path.write_text("" if agent == "codex" else "{}")
     path.chmod(0o444)
     with pytest.raises(UsageError, match="read-only"):
-        install(workspace, agent, host)
+        install_agent(workspace, agent, host)
     path.chmod(0o644)
-    install(workspace, agent, host)
+    install_agent(workspace, agent, host)
     path.chmod(0o444)
     written = path.read_bytes()
     with pytest.raises(UsageError, match="read-only"):
-        uninstall(workspace, agent, host)
+        uninstall_agent(workspace, agent, host)
     assert path.read_bytes() == written
     path.chmod(0o644)
-    assert uninstall(workspace, agent, host)[0].result == "removed"
+    assert uninstall_agent(workspace, agent, host)[0].result == "removed"
 
 
 @pytest.mark.parametrize(
@@ -169,9 +169,9 @@ def test_toml_comes_back_to_the_byte(text: str, host: Host, workspace: Workspace
     path = host.user_home / ".codex" / "config.toml"
     path.parent.mkdir(parents=True)
     path.write_bytes(text.encode())
-    install(workspace, "codex", host)
+    install_agent(workspace, "codex", host)
     assert "warmstart" in tomllib.loads(path.read_bytes().decode())["mcp_servers"]
-    uninstall(workspace, "codex", host)
+    uninstall_agent(workspace, "codex", host)
     assert path.read_bytes() == text.encode()
 
 
@@ -185,18 +185,18 @@ def test_toml_that_a_table_cannot_be_added_to_is_left_alone(
     path.parent.mkdir(parents=True)
     path.write_text(text)
     with pytest.raises(UsageError, match="left alone"):
-        install(workspace, "codex", host)
+        install_agent(workspace, "codex", host)
     assert path.read_text() == text
 
 
 def test_settings_made_by_an_earlier_version_are_gone_again(
     host: Host, workspace: Workspace
 ) -> None:
-    install(workspace, "gemini", host)
+    install_agent(workspace, "gemini", host)
     path = host.user_home / ".gemini" / "settings.json"
     workspace.write_file(workspace.home / "installed.json", [json.dumps([str(path)]).encode()],
                          overwrite=True)  # fmt: skip
-    uninstall(workspace, "gemini", host)
+    uninstall_agent(workspace, "gemini", host)
     assert not path.exists()
 
 
@@ -210,7 +210,7 @@ def test_a_file_that_cannot_be_changed_with_certainty_is_left_alone(
     path.parent.mkdir(parents=True)
     path.write_text(text)
     with pytest.raises(UsageError, match="left alone"):
-        install(workspace, "gemini", host)
+        install_agent(workspace, "gemini", host)
     assert path.read_text() == text
 
 
@@ -222,8 +222,8 @@ def test_an_entry_of_our_name_that_says_something_else_is_not_ours(
     text = '{"mcpServers": {"warmstart": {"command": "other"}}}'
     path.write_text(text)
     with pytest.raises(UsageError):
-        install(workspace, "gemini", host)
-    assert {one.result for one in uninstall(workspace, "gemini", host)} == {"not there"}
+        install_agent(workspace, "gemini", host)
+    assert {one.result for one in uninstall_agent(workspace, "gemini", host)} == {"not there"}
     assert path.read_text() == text
 
 
@@ -245,19 +245,19 @@ def test_hermes_is_asked_through_its_own_door(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UsageError, match="not on the PATH"):
-        install(workspace, "hermes", host)
+        install_agent(workspace, "hermes", host)
     fake = tmp_path / "hermes"
     fake.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\nexit $HERMES_EXIT\n')
     fake.chmod(0o755)
     monkeypatch.setenv("HERMES_EXIT", "0")
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
-    assert install(workspace, "hermes", host)[0].result == "done"
+    assert install_agent(workspace, "hermes", host)[0].result == "done"
     assert (tmp_path / "asked").read_text().startswith("plugins enable warmstart")
     secret = "ghp_x8Kq2LmZ7Vt4RbY1cNw9PdS3HfJ6GaTe05Uo"
     fake.write_text(f"#!/bin/sh\necho 'no config for {secret}' >&2\nexit $HERMES_EXIT\n")
     monkeypatch.setenv("HERMES_EXIT", "3")
     with pytest.raises(UsageError, match="failed: no config for <SECRET"):
-        uninstall(workspace, "hermes", host)
+        uninstall_agent(workspace, "hermes", host)
 
 
 values = st.recursive(

@@ -15,7 +15,7 @@ from warmstart.app import Workspace
 from warmstart.cli._output import note, print_json, write_bytes
 from warmstart.cli._text import clean
 from warmstart.errors import NotFoundError
-from warmstart.integrations.launch import LaunchPlan, RunOptions, plan_launch, run_plan
+from warmstart.integrations import LaunchPlan, RunOptions, plan_launch, run_plan
 
 SCHEMA_VERSION = 1
 EXIT_NO_COMMAND = 127

@@ -23,7 +23,7 @@ from warmstart.cli._output import (
 )
 from warmstart.cli._refreshing import watch_reading
 from warmstart.cli._text import clean, count, iso_time, local_time
-from warmstart.integrations.launch_files import clear_leftovers
+from warmstart.integrations import clear_leftovers
 from warmstart.sources import ReadLog
 
 SCHEMA_VERSION = 1

@@ -55,7 +55,7 @@ def this_host() -> Host:
     return Host(environ=os.environ, user_home=Path.home(), command=find_command())
 
 
-def install(workspace: Workspace, agent: str, host: Host | None = None) -> list[Done]:
+def install_agent(workspace: Workspace, agent: str, host: Host | None = None) -> list[Done]:
     """Write an agent's settings.
 
     Raises:
@@ -66,14 +66,14 @@ def install(workspace: Workspace, agent: str, host: Host | None = None) -> list[
     return [*done, *_run(setup.enable)]
 
 
-def uninstall(workspace: Workspace, agent: str, host: Host | None = None) -> list[Done]:
+def uninstall_agent(workspace: Workspace, agent: str, host: Host | None = None) -> list[Done]:
     """Take away exactly what ``install`` wrote."""
     setup = describe(agent, host or this_host())
     done = [_take_back(workspace, change) for change in setup.changes]
     return [*done, *_run(setup.disable)]
 
 
-def show(setup: Setup) -> list[tuple[str, str, str]]:
+def list_changes(setup: Setup) -> list[tuple[str, str, str]]:
     """Each change as its file, its reason, and what to write there."""
     return [(str(change.path), change.why, change.edit.show()) for change in setup.changes]
 

@@ -37,11 +37,10 @@ from warmstart.integrations.agents import find_command
 from warmstart.integrations.kept import find_warmup, keep_warmup, merge_system, name_start
 from warmstart.integrations.launch_claude import ClaudeCode
 from warmstart.integrations.launch_codex import Codex
-from warmstart.integrations.launch_files import clear_leftovers, hold_files
 from warmstart.integrations.launch_hermes import Hermes
 from warmstart.integrations.launch_other import Other
 from warmstart.integrations.launch_parts import AgentCommand, Host, Launch, Launcher, without_files
-from warmstart.integrations.launch_process import run_command
+from warmstart.integrations.launch_process import clear_leftovers, hold_files, run_command
 from warmstart.library.gate import UnapprovedError
 from warmstart.model.warmup import Arm
 from warmstart.store.starts import RecordedStart, Start

@@ -12,8 +12,8 @@ import orjson
 import pytest
 
 from warmstart.app import Workspace
-from warmstart.integrations.launch_files import clear_leftovers, hold_files
 from warmstart.integrations.launch_parts import SeedFile
+from warmstart.integrations.launch_process import clear_leftovers, hold_files
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_what_a_killed_launch_left_is_cleared_by_the_next(
     seed = tmp_path / "seed.jsonl"
     code = (
         "import os, pathlib, signal\n"
-        "from warmstart.integrations.launch_files import hold_files\n"
+        "from warmstart.integrations.launch_process import hold_files\n"
         "from warmstart.integrations.launch_parts import SeedFile\n"
         "from warmstart.app import Workspace\n"
         f"with hold_files(Workspace(pathlib.Path({str(workspace.home)!r})),"
