@@ -110,7 +110,9 @@ def find_pairs(view: View, lowered: str, work: Work) -> Iterator[Span]:
 @cache
 def _pattern(root: str) -> re.Pattern[str]:
     word = re.escape(root.rstrip("=")) + ("(?==)" if root.endswith("=") else "")
-    return re.compile(word + r"[\w.\-]{0,48}+(?P<close>(?:[\"'`][\])]?|\])?+)" + _SIGN)
+    least = r"\S[\s\S]{5}" if root in {"pass", "pwd"} else r"[^\s\"'`]{8}"
+    tail = r"[\w.\-]{0,48}+(?P<close>(?:[\"'`][\])]?|\])?+)"
+    return re.compile(f"{word}{tail}{_SIGN}(?=[bru]?[\"'`]?{least})")
 
 
 def _find_named(
