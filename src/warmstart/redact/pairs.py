@@ -183,6 +183,10 @@ def is_announced(
 ) -> bool:
     """Whether a value is the secret its name announces."""
     head = is_head(name) if head is None else head
+    if name.lower() == "pwd":  # a folder as often as a password
+        head = False
+        if ("/" in value or "\\" in value) and not is_random(value):
+            return False
     if place is Place.QUOTED and name.isupper():
         place = Place.LITERAL
     vendor = strength is Strength.WEAK and is_digest_or_uuid(value) and is_vendor_name(name)
