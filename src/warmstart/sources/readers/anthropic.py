@@ -185,7 +185,7 @@ def _list_blocks(entry: dict[str, Any]) -> list[dict[str, Any]]:
     content = entry.get("content")
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    return list(as_dicts(content))
+    return as_dicts(content)
 
 
 def _join_texts(blocks: list[dict[str, Any]], kind: str) -> str:

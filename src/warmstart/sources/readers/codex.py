@@ -160,6 +160,7 @@ def _read_records(path: Path, log: ReadLog) -> Iterator[Line]:
         yield from (Line(number, record) for number, record in enumerate(parts, 1))
 
 
+_COPIED, _LIVE = Fate.COPIED, Fate.LIVE
 COPY_BURST_SECONDS = 1.0
 """A fork writes the history it copies at once; its own first turn takes a model's answer."""
 
@@ -252,9 +253,9 @@ class _Rollout:
         """Take one line in."""
         if self._first_time is None:
             self._first_time = line.time
-        if line.time is not None:
-            self._last_time = max(line.time, self._last_time or line.time)
-        fate = Fate.COPIED if self._is_copied(line) else Fate.LIVE
+        if line.time is not None and (self._last_time is None or line.time > self._last_time):
+            self._last_time = line.time
+        fate = _COPIED if self.parent is not None and self._is_copied(line) else _LIVE
         if fate is not self.talk.fate:
             self.talk.close()
             self.talk.fate = fate
@@ -263,8 +264,6 @@ class _Rollout:
             handler(self, line)
 
     def _is_copied(self, line: RolloutLine) -> bool:
-        if self.parent is None:
-            return False
         boundary = as_int(self.meta.get("subagent_history_start_ordinal"))
         if boundary is not None and line.ordinal is not None:
             return line.ordinal < boundary
@@ -422,6 +421,8 @@ class _Rollout:
             cost[where] = cost[where] + tokens
         return [
             replace(message, results=self._signalled(message.results), tokens=cost.get(index))
+            if message.results or index in cost
+            else message
             for index, message in enumerate(self.talk.messages)
         ]
 

@@ -256,7 +256,7 @@ def _read_export(path: Path, log: ReadLog) -> Session:
     info = as_dict(document.get("info"))
     messages = document.get("messages")
     entries = [
-        _StoredMessage(as_dict(item.get("info")), list(as_dicts(item.get("parts"))))
+        _StoredMessage(as_dict(item.get("info")), as_dicts(item.get("parts")))
         for item in as_dicts(messages)
     ]
     lost = len(messages) - len(entries) if isinstance(messages, list) else 0
