@@ -24,7 +24,7 @@ _NO_DATA: dict[str, Any] = {}
 
 
 class Arguments(NamedTuple):
-    """Call arguments, and the text they were written as where that is no JSON object."""
+    """Call arguments, and the text they were written as where that is not a JSON object."""
 
     data: Mapping[str, Any]
     raw: str | None

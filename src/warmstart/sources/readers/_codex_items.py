@@ -85,7 +85,7 @@ class RolloutLine(NamedTuple):
 
 
 def read_line(data: dict[str, Any]) -> RolloutLine | None:
-    """Unwrap a line; the first versions wrote bare items behind a bare header."""
+    """Unwrap a line; the first versions wrote bare items after a bare header."""
     kind, payload = data.get("type"), data.get("payload")
     time = parse_time(data.get("timestamp"))
     if isinstance(kind, str) and isinstance(payload, dict):
@@ -123,7 +123,7 @@ class Signal:
         )
 
     def after(self, earlier: Signal | None) -> Signal:
-        """Both words on the same call as one; the later wins where it says anything."""
+        """Both events on the same call as one; the later wins where it has a value."""
         if earlier is None:
             return self
         return Signal(
@@ -216,7 +216,7 @@ def _metadata_exit_code(output: Any) -> int | None:
 
 
 def read_reasoning(item: dict[str, Any]) -> str:
-    """Readable thinking; the encrypted rest is nobody's to read."""
+    """Readable thinking; the rest is encrypted."""
     return content_text([*as_list(item.get("summary")), *as_list(item.get("content"))])
 
 

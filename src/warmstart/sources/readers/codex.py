@@ -117,7 +117,7 @@ def _is_wrapped(record: dict[str, Any]) -> bool:
 
 
 def _is_bare_rollout(records: tuple[dict[str, Any], ...]) -> bool:
-    """A bare header, and behind it nothing but items and state."""
+    """Whether it is a bare header followed by nothing but items and state."""
     known = all("record_type" in r or as_text(r.get("type")) in ITEMS for r in records[1:])
     return bool(records) and is_bare_header(records[0]) and "timestamp" in records[0] and known
 
@@ -203,7 +203,7 @@ class _RolloutMessages:
         self._open = True
 
     def call(self, line: RolloutLine) -> None:
-        """Calls of one response stand in one message, behind its text."""
+        """Calls of one response stand in one message, after its text."""
         request = items.read_request(line.payload)
         if self._open:
             latest = self.messages[-1]
@@ -348,7 +348,7 @@ class _Rollout:
             self.talk.add(Role.USER, line, text=summary, kind=Kind.SUMMARY)
 
     def on_compaction_event(self, line: RolloutLine) -> None:
-        """Says again what a ``compacted`` line said, where there was one."""
+        """Repeats a ``compacted`` line, where there was one."""
         del line
         if not self._event_expected:
             self._compact()
@@ -415,7 +415,7 @@ class _Rollout:
         )
 
     def _finish_messages(self, usage: list[tuple[int, Tokens]]) -> list[Message]:
-        """Give results what the events said of their calls, and messages what they cost."""
+        """Add how calls ended to their results, and tokens to the messages that cost them."""
         cost: dict[int, Tokens] = defaultdict(Tokens)
         for where, tokens in usage:
             cost[where] = cost[where] + tokens

@@ -92,7 +92,7 @@ class InspectAI(FileReader):
             if isinstance(sample, dict):
                 yield _build(header, sample, unit.path, number)
             else:
-                log.skip("sample is no object", unit.path)
+                log.skip("sample is not an object", unit.path)
 
 
 def _is_archive(path: Path) -> bool:

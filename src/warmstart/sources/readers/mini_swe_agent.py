@@ -95,7 +95,7 @@ def _build(document: dict[str, Any], path: Path, log: ReadLog) -> Session:
     stats = as_dict(info.get("model_stats"))
     rows = as_dicts(document["messages"])
     if len(rows) < len(document["messages"]):
-        log.skip("message is no object", path, count=len(document["messages"]) - len(rows))
+        log.skip("message is not an object", path, count=len(document["messages"]) - len(rows))
     task = as_id(document.get("instance_id")) or strip_suffixes(path)
     talk = _RunMessages(rows=rows, submitted=info.get("exit_status") == SUBMITTED)
     for index, row in enumerate(rows):

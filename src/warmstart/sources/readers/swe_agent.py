@@ -98,7 +98,7 @@ def _build(document: dict[str, Any], path: Path, log: ReadLog, suffix: str) -> S
     listed = as_list(document.get("trajectory"))
     steps = as_dicts(listed)
     if len(steps) < len(listed):
-        log.skip("step is no object", path, count=len(listed) - len(steps))
+        log.skip("step is not an object", path, count=len(listed) - len(steps))
     task = as_id(as_dict(config.get("problem_statement")).get("id")) or strip_suffixes(path)
     messages = [*_read_prompts(document, steps)]
     for index, step in enumerate(steps):

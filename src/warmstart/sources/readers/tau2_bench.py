@@ -62,7 +62,7 @@ class Tau2Bench(FileReader):
                 info = as_dict(document.get("info"))
                 yield self._read_simulation(simulation, info, unit.path, log, number)
             else:
-                log.skip("simulation is no object", unit.path, number)
+                log.skip("simulation is not an object", unit.path, number)
 
     def _read_simulation(
         self,
