@@ -13,11 +13,17 @@ from warmstart.errors import NotFoundError, SourceError
 from warmstart.facts.hermes_refresh import READERS as DATABASE_READERS
 from warmstart.facts.refresh import Entry
 from warmstart.facts.writing import Source
-from warmstart.model.selection import Selection
-from warmstart.sources import Found, ReadLog, find_units, get_reader
-from warmstart.sources.scan import choose_reader
-from warmstart.sources.sqlite import is_database
-from warmstart.sources.stores import Store, list_units
+from warmstart.model import Selection
+from warmstart.sources import (
+    Found,
+    ReadLog,
+    Store,
+    choose_reader,
+    find_units,
+    get_reader,
+    is_database,
+    list_units,
+)
 
 __all__ = ["list_entries", "name_place"]
 

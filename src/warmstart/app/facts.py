@@ -39,8 +39,7 @@ from warmstart.facts.reading import (
     tell_place_skips,
 )
 from warmstart.facts.refresh import Entry, refresh_units
-from warmstart.model.facts import SessionFacts
-from warmstart.model.selection import Selection
+from warmstart.model import Selection, SessionFacts
 from warmstart.sources import ReadLog
 
 __all__ = [

@@ -18,8 +18,7 @@ from warmstart.app.summaries import Making, read_summary
 from warmstart.errors import UsageError
 from warmstart.facts.code_digest import digest_code
 from warmstart.facts.collector import without_collector
-from warmstart.model.facts import SessionFacts
-from warmstart.model.selection import Selection
+from warmstart.model import Selection, SessionFacts
 from warmstart.profile.compaction import MARGIN, WINDOW, CompactionReport, check_compactions
 from warmstart.profile.corpus import LENGTH_EDGES, CorpusProfile, corpus_profile
 from warmstart.profile.rules import DEFAULT_RULES, Rules, parse_tool_types
