@@ -42,7 +42,7 @@ from warmstart.experiment.tasks import Task, choose_tasks, hash_tasks, parse_tas
 from warmstart.experiment.trial import Trial
 from warmstart.experiment.verdict import Verdict, verdict_of
 from warmstart.library import Stored
-from warmstart.model.template import TemplateState
+from warmstart.model import TemplateState
 from warmstart.runners.command import check_command
 from warmstart.runners.records import Record, count_unreadable, read_trials
 from warmstart.runners.tools import builtin_tools

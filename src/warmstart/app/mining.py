@@ -25,12 +25,17 @@ from warmstart.mine import (
     plan_template,
     propose_templates,
 )
-from warmstart.model import Session
-from warmstart.model.facts import SessionFacts
-from warmstart.model.selection import Selection
-from warmstart.model.template import Template
-from warmstart.sources import Found, ReadLog, Unit, find_reader, find_units, get_reader, read_unit
-from warmstart.sources.probe import probe_path
+from warmstart.model import Selection, Session, SessionFacts, Template
+from warmstart.sources import (
+    Found,
+    ReadLog,
+    Unit,
+    find_reader,
+    find_units,
+    get_reader,
+    probe_path,
+    read_unit,
+)
 
 READ_BY_ID = frozenset({"hermes", "live_store"})
 """Databases whose sessions are read by id alone."""

@@ -11,9 +11,7 @@ from warmstart.errors import NotFoundError
 from warmstart.experiment.arms import ArmKind, parse_arm
 from warmstart.experiment.plan import Plan
 from warmstart.experiment.trial import Trial
-from warmstart.model import Session
-from warmstart.model.selection import Selection
-from warmstart.model.warmup import Arm
+from warmstart.model import Arm, Selection, Session
 from warmstart.runners.observed import (
     Counts,
     Label,

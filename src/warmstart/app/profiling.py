@@ -17,8 +17,7 @@ from warmstart.app.facts import Progress, read_facts
 from warmstart.app.summaries import Making, read_summary
 from warmstart.errors import UsageError
 from warmstart.facts import digest_code, gc_paused
-from warmstart.model.facts import SessionFacts
-from warmstart.model.selection import Selection
+from warmstart.model import Selection, SessionFacts
 from warmstart.profile.compaction import MARGIN, WINDOW, CompactionReport, check_compactions
 from warmstart.profile.corpus import LENGTH_EDGES, CorpusProfile, corpus_profile
 from warmstart.profile.rules import DEFAULT_RULES, Rules, parse_tool_types

@@ -17,8 +17,7 @@ from typing import Any
 import orjson
 
 from warmstart.library.library import Library
-from warmstart.model.marker import Marker, MarkerKind
-from warmstart.model.warmup import Arm
+from warmstart.model import Arm, Marker, MarkerKind
 from warmstart.store.templates import TemplateRecord
 from warmstart.warm.bm25 import Bm25
 from warmstart.warm.select import Entry, join_text

@@ -25,9 +25,7 @@ from warmstart.experiment.shortening import Choice, Skipped, choose_variants, li
 from warmstart.experiment.variants import PARTS, STRATEGIES
 from warmstart.library import Saved
 from warmstart.mine import BuildRequest
-from warmstart.model import Message, Role
-from warmstart.model.selection import Selection
-from warmstart.model.template import Guidance, Template, TemplateState
+from warmstart.model import Guidance, Message, Role, Selection, Template, TemplateState
 from warmstart.redact.injection import strip_hidden
 from warmstart.runners.endpoint import Endpoint
 from warmstart.runners.wire import Prompt

@@ -27,8 +27,7 @@ from warmstart.library.gate import require_approved, say_unreviewed
 from warmstart.library.library import Library
 from warmstart.library.model import Stored
 from warmstart.library.opening import TEMPLATES_FOLDER, open_for_reading
-from warmstart.model.template import TemplateState
-from warmstart.model.warmup import Arm, WarmUp
+from warmstart.model import Arm, TemplateState, WarmUp
 from warmstart.store.starts import Start
 from warmstart.template.names import parse_spec
 from warmstart.warm.build import build_warmup

@@ -31,8 +31,7 @@ from warmstart.cli._output import (
 from warmstart.cli._text import clean, count
 from warmstart.mine.request import BuildRequest
 from warmstart.mine.rules import Rules
-from warmstart.model.selection import Selection
-from warmstart.model.template import TemplateState
+from warmstart.model import Selection, TemplateState
 from warmstart.sources import ReadLog
 from warmstart.template import canonical_json, check_name
 

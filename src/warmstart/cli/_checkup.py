@@ -17,9 +17,7 @@ from warmstart.app import Workspace
 from warmstart.cli._output import Column, follow, note, open_console, print_json, print_table
 from warmstart.cli._text import clean, count, iso_time, local_time, one_line, readable_size
 from warmstart.errors import NotFoundError
-from warmstart.sources import READERS
-from warmstart.sources.stores import Store
-from warmstart.sources.survey import Expiry, StoreReport
+from warmstart.sources import READERS, Expiry, Store, StoreReport
 
 SCHEMA_VERSION = 1
 

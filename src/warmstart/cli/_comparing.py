@@ -30,7 +30,7 @@ from warmstart.cli._profile_text import (
 )
 from warmstart.cli._text import clean
 from warmstart.errors import NotFoundError, UsageError
-from warmstart.model.selection import Selection
+from warmstart.model import Selection
 from warmstart.profile.comparison import Comparison, ComparisonVerdict, Side
 from warmstart.profile.document import to_document
 from warmstart.profile.rules import Rules

@@ -29,8 +29,7 @@ from warmstart.experiment.plan import Design, Runner
 from warmstart.experiment.verdict import Verdict
 from warmstart.mine.request import BuildRequest
 from warmstart.mine.rules import Rules
-from warmstart.model.selection import Selection
-from warmstart.model.template import Template, TemplateState
+from warmstart.model import Selection, Template, TemplateState
 from warmstart.sources import ReadLog
 from warmstart.testing import LearningModel, ScriptedEndpoint
 

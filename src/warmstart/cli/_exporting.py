@@ -11,8 +11,7 @@ from warmstart.cli._output import follow, note, report_skips, write_bytes
 from warmstart.cli._text import count
 from warmstart.errors import NotFoundError
 from warmstart.export import EXPORTERS, encode_line
-from warmstart.model import Session
-from warmstart.model.selection import Selection
+from warmstart.model import Selection, Session
 from warmstart.sources import ReadLog
 
 

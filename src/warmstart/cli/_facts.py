@@ -7,7 +7,7 @@ from warmstart.app.facts import FactsStatus, index_path, read_status, refresh_fa
 from warmstart.cli._output import list_skips, note, print_json, report_skips, write_bytes
 from warmstart.cli._refreshing import watch_reading
 from warmstart.cli._text import count
-from warmstart.model.selection import Selection
+from warmstart.model import Selection
 from warmstart.sources import ReadLog
 
 SCHEMA_VERSION = 1

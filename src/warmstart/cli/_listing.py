@@ -30,9 +30,7 @@ from warmstart.cli._output import (
 )
 from warmstart.cli._refreshing import watch_reading
 from warmstart.cli._text import clean, count, iso_time, local_time, one_line
-from warmstart.model import Call, Status
-from warmstart.model.facts import SessionFacts
-from warmstart.model.selection import Selection, last_active
+from warmstart.model import Call, Selection, SessionFacts, Status, last_active
 from warmstart.sources import ReadLog
 
 if TYPE_CHECKING:

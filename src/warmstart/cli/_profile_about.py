@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from warmstart.app.facts import read_rows
 from warmstart.cli._listing import shorten_ids
 from warmstart.cli._text import count, local_time
-from warmstart.model.selection import Selection, last_active
+from warmstart.model import Selection, last_active
 from warmstart.sources import ReadLog
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from warmstart.app import Workspace
-    from warmstart.model.selection import Described
+    from warmstart.model import Described
     from warmstart.profile.corpus import CorpusProfile
 
 

@@ -22,7 +22,7 @@ from warmstart.cli._profile_text import (
     show_table,
 )
 from warmstart.cli._text import clean, count
-from warmstart.model.selection import Selection
+from warmstart.model import Selection
 from warmstart.profile.compaction import CompactionReport
 from warmstart.profile.document import to_document
 from warmstart.profile.rules import Rules

@@ -33,8 +33,7 @@ from warmstart.cli._transcript import (
     render_transcript,
 )
 from warmstart.export import export_warmstart
-from warmstart.model import Call, Session, Status
-from warmstart.model.selection import Selection, count_messages
+from warmstart.model import Call, Selection, Session, Status, count_messages
 from warmstart.sources import ReadLog
 
 if TYPE_CHECKING:

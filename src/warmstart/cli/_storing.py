@@ -12,8 +12,7 @@ from warmstart.cli._output import follow, note, open_console, print_json, report
 from warmstart.cli._text import clean, count
 from warmstart.export import export_store
 from warmstart.export.store import LIVE_STORE
-from warmstart.model import Session
-from warmstart.model.selection import Selection
+from warmstart.model import Selection, Session
 from warmstart.sources import ReadLog
 from warmstart.store import SessionDB
 

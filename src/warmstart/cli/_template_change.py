@@ -16,7 +16,7 @@ from warmstart.cli._text import clean, count
 from warmstart.errors import UsageError, WarmstartError
 from warmstart.library.guard import check_approvable
 from warmstart.library.model import list_review_steps
-from warmstart.model.template import TemplateState
+from warmstart.model import TemplateState
 from warmstart.template.diff import Change, count_changes, diff_templates, is_taught
 from warmstart.template.names import parse_spec
 

@@ -18,7 +18,7 @@ from warmstart.library import ImportReport
 from warmstart.library.files import read_regular
 from warmstart.library.guard import find_flags
 from warmstart.library.sharing import read_incoming
-from warmstart.model.template import TemplateState
+from warmstart.model import TemplateState
 from warmstart.template import DEFAULT_LIMITS, TemplateError, template_id
 from warmstart.template.names import parse_spec
 

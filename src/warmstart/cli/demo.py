@@ -39,8 +39,7 @@ from warmstart.cli._text import clean, count, one_line
 from warmstart.cli._transcript import Piece, print_pieces, render_call
 from warmstart.experiment.verdict import to_dict
 from warmstart.facts import derive_facts
-from warmstart.model import Call, Session, Status
-from warmstart.model.selection import count_messages
+from warmstart.model import Call, Session, Status, count_messages
 from warmstart.profile.corpus import corpus_profile
 from warmstart.profile.summarise import summarise
 from warmstart.samples import samples_path

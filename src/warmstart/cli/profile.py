@@ -18,7 +18,7 @@ from warmstart.cli._profile_rules import rule_options, take_rules
 from warmstart.errors import UsageError
 
 if TYPE_CHECKING:
-    from warmstart.model.selection import Selection
+    from warmstart.model import Selection
 
 _QUIET = click.option("--quiet", "-q", is_flag=True, help="Say nothing on stderr but errors.")
 _JSON = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
@@ -41,7 +41,7 @@ class DefaultGroup(click.Group):
 
 
 def _select(fields: dict[str, Any], paths: tuple[str, ...]) -> Selection:
-    from warmstart.model.selection import Selection  # noqa: PLC0415 - keeps --help light
+    from warmstart.model import Selection  # noqa: PLC0415 - keeps --help light
 
     return Selection(paths=paths, **fields)
 

@@ -15,14 +15,14 @@ from warmstart.cli._filters import session_filters
 from warmstart.cli.store import STORE_COMMANDS
 
 if TYPE_CHECKING:
-    from warmstart.model.selection import Selection
+    from warmstart.model import Selection
 
 _QUIET = click.option("--quiet", "-q", is_flag=True, help="Say nothing on stderr but errors.")
 _JSON = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
 
 
 def _select(**fields: Any) -> Selection:
-    from warmstart.model.selection import Selection  # noqa: PLC0415 - keeps --help light
+    from warmstart.model import Selection  # noqa: PLC0415 - keeps --help light
 
     return Selection(**fields)
 

@@ -51,7 +51,7 @@ def import_sessions(
 ) -> None:
     """Take sessions of any format into the live store; importing twice changes nothing."""
     from warmstart.cli._storing import run_import  # noqa: PLC0415 - keeps --help light
-    from warmstart.model.selection import Selection  # noqa: PLC0415 - same
+    from warmstart.model import Selection  # noqa: PLC0415 - same
 
     run_import(store, Selection(paths=paths, **filters), as_json=as_json, quiet=quiet)
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from warmstart.experiment.variants import PARTS, check_variant, shape_template
-from warmstart.model.template import Template
-from warmstart.model.warmup import WarmUp
+from warmstart.model import Template, WarmUp
 from warmstart.warm.build import build_warmup
 
 __all__ = ["Choice", "Skipped", "choose_variants", "list_ablations"]

@@ -13,7 +13,7 @@ from zlib import crc32
 
 import orjson
 
-from warmstart.sources.json_text import dump
+from warmstart.sources import dump
 
 _SIGN = 1 << 63
 """Taken off, because SQLite's integers have a sign."""

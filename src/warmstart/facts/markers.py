@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from operator import itemgetter
 from typing import Any
 
-from warmstart.model.facts import Marker, MarkerKind
+from warmstart.model import Marker, MarkerKind
 from warmstart.outcome import ToolKind, command_of, kind_of, name_command
 
 MAX_PER_KIND = 12

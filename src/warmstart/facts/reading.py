@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from warmstart.facts.index import transaction
 from warmstart.facts.tables import CALL, SESSION
-from warmstart.model.facts import CallFact, Marker, MarkerKind, SessionFacts
+from warmstart.model import CallFact, Marker, MarkerKind, SessionFacts
 from warmstart.sources import ReadLog, Skip
 
 __all__ = [

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 
 from msgspec.structs import astuple
 
-from warmstart.model.facts import CallFact, SessionFacts
+from warmstart.model import CallFact, SessionFacts
 
 __all__ = ["CALL", "CREATE", "SESSION", "CallTable", "SessionTable", "clean"]
 

@@ -20,8 +20,7 @@ from msgspec.structs import replace
 
 from warmstart.facts.index import next_revision, transaction
 from warmstart.facts.tables import CALL, SESSION, clean
-from warmstart.model import Status
-from warmstart.model.facts import CallFact, Marker, SessionFacts
+from warmstart.model import CallFact, Marker, SessionFacts, Status
 from warmstart.sources import ReadLog
 
 __all__ = ["Mask", "Reading", "UnitRow", "keep_texts", "mask_facts", "store_path", "write_readings"]

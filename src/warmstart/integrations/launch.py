@@ -42,7 +42,7 @@ from warmstart.integrations.launch_other import Other
 from warmstart.integrations.launch_parts import Ask, Launch, Launcher, Place
 from warmstart.integrations.launch_process import run_command
 from warmstart.library.gate import UnapprovedError
-from warmstart.model.warmup import Arm
+from warmstart.model import Arm
 from warmstart.store.starts import Start
 
 KNOWN: dict[str, Callable[[], Launcher]] = {"claude": ClaudeCode, "codex": Codex, "hermes": Hermes}

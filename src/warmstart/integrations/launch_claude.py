@@ -20,7 +20,7 @@ from warmstart.integrations.agents import hook_entry
 from warmstart.integrations.launch_parts import Ask, Launch, Place, Seed, has_examples
 from warmstart.integrations.launch_words import Grammar, Words, read_words
 from warmstart.integrations.tools import AGENT_TOOLS, CLAUDE_CODE
-from warmstart.model.warmup import WarmUp
+from warmstart.model import WarmUp
 from warmstart.warm.target import Target
 
 FORMAT_VERSION = "2.1.197"

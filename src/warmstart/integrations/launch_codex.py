@@ -18,7 +18,7 @@ from warmstart.app.warming import Prepared
 from warmstart.integrations.launch_parts import Ask, Launch, Place, Seed, has_examples
 from warmstart.integrations.launch_words import END, Grammar, Words, read_words
 from warmstart.integrations.tools import AGENT_TOOLS, CODEX
-from warmstart.model.warmup import WarmUp
+from warmstart.model import WarmUp
 from warmstart.warm.target import Target
 
 FORMAT_VERSION = "0.166.0"

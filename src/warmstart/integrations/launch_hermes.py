@@ -19,7 +19,7 @@ from warmstart.export.jsonl import encode_json
 from warmstart.integrations.launch_parts import Ask, Launch, Place, Seed
 from warmstart.integrations.launch_words import Grammar, read_words
 from warmstart.integrations.tools import AGENT_TOOLS, HERMES
-from warmstart.model.warmup import WarmUp
+from warmstart.model import WarmUp
 
 VARIABLE = "HERMES_PREFILL_MESSAGES_FILE"
 FOLDER = "launch"

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from warmstart.app.warming import Prepared
 from warmstart.integrations.launch_words import Words
-from warmstart.model.warmup import WarmUp
+from warmstart.model import WarmUp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

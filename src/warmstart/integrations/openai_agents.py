@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from warmstart.model.warmup import WarmUp
+from warmstart.model import WarmUp
 from warmstart.warm.inject import is_warm
 from warmstart.warm.turns import list_turns
 from warmstart.warm.wire import write_responses

@@ -16,21 +16,24 @@ from msgspec.structs import replace
 
 from warmstart.errors import UsageError
 from warmstart.model import Kind, Message, Request, Result, Role, Session
-from warmstart.sources.anthropic_blocks import USAGE_NAMES, is_result, is_use, read_result
-from warmstart.sources.assemble import build_session
-from warmstart.sources.fields import (
+from warmstart.sources import (
+    USAGE_NAMES,
     as_bool,
     as_dict,
     as_dicts,
     as_id,
     as_list,
     as_text,
+    build_session,
     content_text,
+    dump,
+    is_result,
+    is_use,
     parse_arguments,
     parse_time,
     parse_tokens,
+    read_result,
 )
-from warmstart.sources.json_text import dump
 
 __all__ = ["session_from_messages"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from warmstart.model.facts import SessionFacts
+from warmstart.model import SessionFacts
 from warmstart.profile.page_parts import FOOTER, About, percent
 from warmstart.profile.proficiency import PROFICIENCY_FORMULA, PROFICIENCY_TERMS
 from warmstart.profile.rules import DEFAULT_RULES, Rules

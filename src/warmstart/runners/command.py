@@ -32,8 +32,7 @@ from warmstart.runners.process import Finished, Limits, run_process
 from warmstart.runners.sandbox import Sandbox
 from warmstart.runners.scoring import Setting, score_trial
 from warmstart.runners.worker import PrepareStart
-from warmstart.sources import ReadLog, read_unit
-from warmstart.sources.stores import Machine, find_stores, list_units
+from warmstart.sources import Machine, ReadLog, find_stores, list_units, read_unit
 
 MAX_OUTPUT_BYTES = 1_000_000
 MAX_LAST_CHARS = 4000

@@ -22,7 +22,7 @@ from warmstart.runners import matching
 from warmstart.runners.endpoint import Conversation
 from warmstart.runners.process import Limits, run_helper, run_process
 from warmstart.runners.sandbox import Sandbox
-from warmstart.sources.assemble import join_calls
+from warmstart.sources import join_calls
 
 ORIGIN = "live_store"
 CHECK_SECONDS = 60.0

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from warmstart.model import Message, Request, Result, Role, Tokens
 from warmstart.runners.tools import Tool
-from warmstart.sources.fields import (
+from warmstart.sources import (
     as_dict,
     as_dicts,
     as_int,

@@ -15,7 +15,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from warmstart.model.state import TemplateState
+from warmstart.model import TemplateState
 from warmstart.store.backend import Options
 from warmstart.store.creating import ensure_store, remove_database
 from warmstart.store.errors import StoreBusyError, StoreDamagedError, StoreError

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 
 from warmstart.errors import NotFoundError, UsageError
-from warmstart.model.state import Arm
+from warmstart.model import Arm
 from warmstart.store.backend import Backend, Row, Value
 from warmstart.store.part import Clause, Part, find_one, join_clauses
 from warmstart.store.values import check_id, make_storable

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from warmstart.errors import NotFoundError
-from warmstart.model.state import Arm, TemplateState
+from warmstart.model import Arm, TemplateState
 from warmstart.store.backend import Dialect, Row
 from warmstart.store.errors import StoreDamagedError
 from warmstart.store.part import Part, find_one

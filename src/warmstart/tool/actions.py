@@ -20,8 +20,7 @@ from warmstart.app.warming import Occasion, prepare
 from warmstart.library import Listed
 from warmstart.mine.request import BuildRequest
 from warmstart.mine.rules import Rules
-from warmstart.model.selection import Selection
-from warmstart.model.template import TemplateState
+from warmstart.model import Selection, TemplateState
 from warmstart.profile.document import to_document
 from warmstart.sources import READERS, ReadLog
 from warmstart.template import check_name

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from warmstart.model.marker import MarkerKind
-from warmstart.model.template import Template
-from warmstart.model.warmup import WarmUp
+from warmstart.model import MarkerKind, Template, WarmUp
 from warmstart.warm.bm25 import list_terms
 from warmstart.warm.episodes import MESSAGE_TOKENS, Episode, list_episodes, write_messages
 from warmstart.warm.limits import DEFAULT_BUDGET, DEFAULT_LIMITS, Limits

@@ -13,9 +13,20 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from warmstart.export.jsonl import encode_json
-from warmstart.model import Certainty, ErrorClass, Kind, Message, Request, Result, Role
-from warmstart.model.template import Example, PatternType, Recovery, Template
-from warmstart.model.warmup import CALL_ID_PREFIX
+from warmstart.model import (
+    CALL_ID_PREFIX,
+    Certainty,
+    ErrorClass,
+    Example,
+    Kind,
+    Message,
+    PatternType,
+    Recovery,
+    Request,
+    Result,
+    Role,
+    Template,
+)
 from warmstart.warm.limits import Limits
 from warmstart.warm.shorten import shorten, shorten_arguments, shorten_line
 from warmstart.warm.tokens import estimate_tokens

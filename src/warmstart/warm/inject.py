@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from warmstart.model.warmup import CALL_ID_PREFIX, WarmUp
+from warmstart.model import CALL_ID_PREFIX, WarmUp
 from warmstart.warm.build import FRAME
 from warmstart.warm.turns import list_turns
 from warmstart.warm.wire import write_anthropic, write_openai, write_responses

@@ -16,8 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from warmstart.model.template import TemplateState
-from warmstart.model.warmup import Arm
+from warmstart.model import Arm, TemplateState
 from warmstart.warm.bm25 import Bm25, list_terms
 from warmstart.warm.task_type import MIXED, guess_task_type
 from warmstart.warm.toolset import Toolset

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from warmstart.export.jsonl import encode_json
-from warmstart.model import Message, Request, Result, Role
-from warmstart.model.warmup import WarmUp
+from warmstart.model import Message, Request, Result, Role, WarmUp
 
 READY = "Understood. I am ready for the task."
 _UNSAFE = re.compile(r"[^a-zA-Z0-9_-]")

@@ -30,8 +30,7 @@ from warmstart.integrations.hermes.printing import (
 from warmstart.library.gate import say_unreviewed
 from warmstart.mine.request import BuildRequest
 from warmstart.mine.rules import Rules
-from warmstart.model.selection import Selection
-from warmstart.model.template import TemplateState
+from warmstart.model import Selection, TemplateState
 from warmstart.profile.document import to_document
 from warmstart.sources import READERS, ReadLog
 from warmstart.template.names import check_name, make_name

@@ -18,8 +18,7 @@ import orjson
 
 from warmstart.app import Workspace
 from warmstart.export.jsonl import encode_json
-from warmstart.model import Kind, Message, Request, Result, Role
-from warmstart.model.warmup import WarmUp
+from warmstart.model import Kind, Message, Request, Result, Role, WarmUp
 
 FOLDER = "hermes"
 SCHEMA_VERSION = 1

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from warmstart.errors import UsageError
-from warmstart.model.warmup import WarmUp
+from warmstart.model import WarmUp
 from warmstart.warm.render.anthropic import render_anthropic
 from warmstart.warm.render.claude_hook import render_claude_hook
 from warmstart.warm.render.claude_session import render_claude_session

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
-from warmstart.model.warmup import WarmUp
+from warmstart.model import WarmUp
 from warmstart.warm.inject import SYSTEM_ROLES, is_warm, merge_text
 from warmstart.warm.render.form import Rendered
 from warmstart.warm.target import Target

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from warmstart.export.jsonl import encode_line
-from warmstart.model import Role
-from warmstart.model.warmup import WarmUp
+from warmstart.model import Role, WarmUp
 from warmstart.warm.render.form import Rendered
 from warmstart.warm.target import Target
 from warmstart.warm.turns import Turn, list_turns

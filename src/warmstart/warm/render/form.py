@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from warmstart.export.jsonl import encode_json
-from warmstart.model.warmup import WarmUp
+from warmstart.model import WarmUp
 from warmstart.warm.target import Target
 
 

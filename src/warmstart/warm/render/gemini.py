@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from warmstart.model.warmup import WarmUp
+from warmstart.model import WarmUp
 from warmstart.warm.render.form import Rendered
 from warmstart.warm.target import Target
 from warmstart.warm.turns import list_turns

@@ -5,7 +5,7 @@ Never saved in its database. There is no system message among them, because Herm
 
 from __future__ import annotations
 
-from warmstart.model.warmup import WarmUp
+from warmstart.model import WarmUp
 from warmstart.warm.render.form import Rendered
 from warmstart.warm.target import Target
 from warmstart.warm.turns import list_turns

@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from warmstart.export.jsonl import encode_json
-from warmstart.model import Role
-from warmstart.model.warmup import WarmUp
+from warmstart.model import Role, WarmUp
 from warmstart.store.marks import WARMUP_MARK
 from warmstart.warm.render.form import Rendered
 from warmstart.warm.target import Target

@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from warmstart.model import Role
-from warmstart.model.warmup import WarmUp
+from warmstart.model import Role, WarmUp
 from warmstart.warm.build import FRAME
 from warmstart.warm.turns import Pair, Turn, list_turns
 

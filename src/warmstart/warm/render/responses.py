@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warmstart.model.warmup import WarmUp
+from warmstart.model import WarmUp
 from warmstart.warm.inject import Style, inject
 from warmstart.warm.render.form import Rendered
 from warmstart.warm.target import Target

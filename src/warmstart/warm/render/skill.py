@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from warmstart.model.warmup import WarmUp
+from warmstart.model import WarmUp
 from warmstart.warm.render.form import Rendered
 from warmstart.warm.render.markdown import write_markdown
 from warmstart.warm.target import Target
