@@ -119,7 +119,12 @@ _ENCODERS: dict[type, ConvertAll] = {
     str: _clean_all,
     tuple: _dump_all,
 }
-_DECODERS: dict[type, ConvertAll] = {bool: partial(map, bool), str: _share, tuple: _load_all}
+_DECODERS: dict[type, ConvertAll] = {
+    bool: partial(map, bool),
+    int: _share,
+    str: _share,
+    tuple: _load_all,
+}
 
 
 class _Field(NamedTuple):

@@ -69,6 +69,8 @@ class Reading(NamedTuple):
 def store_path(path: Path | str) -> str | bytes:
     """A path as it is stored: text, or bytes where it is not valid text."""
     text = str(path)
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:
