@@ -31,7 +31,7 @@ from rich.table import Table
 from warmstart.app import Workspace
 from warmstart.app.templates import open_library
 from warmstart.integrations.hermes import register
-from warmstart.model.template import Example, Guidance, Template, TemplateState
+from warmstart.model import Example, Guidance, Template, TemplateState
 from warmstart.samples import samples_path
 
 MAX_START_RATIO = 1.25

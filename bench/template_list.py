@@ -24,7 +24,7 @@ from rich.table import Table
 
 from warmstart.app import Workspace
 from warmstart.app.templates import open_library
-from warmstart.model.template import Example, Template, TemplateState
+from warmstart.model import Example, Template, TemplateState
 
 MAX_RATIO = 3.0
 EMPTY = "import click\n@click.command()\ndef main(): pass\nmain()"

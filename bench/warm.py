@@ -32,9 +32,16 @@ from rich.table import Table
 from warmstart.app import Workspace
 from warmstart.app.templates import open_library
 from warmstart.app.warming import Bookcase, Occasion, WarmConfig, prepare
-from warmstart.model import ErrorClass
-from warmstart.model.facts import Marker, MarkerKind
-from warmstart.model.template import Example, Guidance, Recovery, Template, TemplateState
+from warmstart.model import (
+    ErrorClass,
+    Example,
+    Guidance,
+    Marker,
+    MarkerKind,
+    Recovery,
+    Template,
+    TemplateState,
+)
 from warmstart.warm import (
     SelectionRules,
     TemplateEntry,

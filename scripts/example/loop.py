@@ -27,8 +27,7 @@ from warmstart.app.templates import open_library
 from warmstart.errors import NotFoundError
 from warmstart.experiment import Design, Direction, Metric, Runner, RunnerKind, Verdict
 from warmstart.mine import BuildRequest, Rules
-from warmstart.model.selection import Selection
-from warmstart.model.template import TemplateState
+from warmstart.model import Selection, TemplateState
 from warmstart.sources import ReadLog
 
 TASKS = Path(__file__).resolve().parents[2] / "examples" / "first-experiment" / "tasks.jsonl"

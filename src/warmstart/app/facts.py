@@ -36,8 +36,7 @@ from warmstart.facts import (
     refresh_sources,
     report_skips,
 )
-from warmstart.model.facts import SessionFacts
-from warmstart.model.selection import Selection
+from warmstart.model import Selection, SessionFacts
 from warmstart.sources import ReadLog
 
 __all__ = [

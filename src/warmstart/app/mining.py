@@ -25,10 +25,7 @@ from warmstart.mine import (
     plan_template,
     propose_templates,
 )
-from warmstart.model import Session
-from warmstart.model.facts import SessionFacts
-from warmstart.model.selection import Selection
-from warmstart.model.template import Template
+from warmstart.model import Selection, Session, SessionFacts, Template
 from warmstart.sources import (
     Found,
     ReadLog,

@@ -18,7 +18,7 @@ from typing import Any
 
 from warmstart.errors import UsageError
 from warmstart.mine.seal import Redacts, find_flags
-from warmstart.model.template import Example, Template
+from warmstart.model import Example, Template
 from warmstart.redact import strip_hidden
 
 TIMEOUT_SECONDS = 60.0

@@ -16,8 +16,7 @@ from warmstart.app.redaction import open_redactor, redact_texts
 from warmstart.errors import NotFoundError
 from warmstart.library import ExportReport, Library
 from warmstart.library.guard import redact_for_others
-from warmstart.model.selection import Selection
-from warmstart.model.template import TemplateState
+from warmstart.model import Selection, TemplateState
 from warmstart.profile import profile_facts
 from warmstart.sources import ReadLog
 from warmstart.template import parse_spec

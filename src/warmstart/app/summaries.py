@@ -27,8 +27,7 @@ from warmstart.facts import (
     stamp_chunk,
     write_summary,
 )
-from warmstart.model.facts import SessionFacts
-from warmstart.model.selection import Selection
+from warmstart.model import Selection, SessionFacts
 from warmstart.sources import ReadLog
 
 __all__ = ["Making", "read_summaries", "read_summary", "summarise_view"]

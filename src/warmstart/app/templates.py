@@ -16,7 +16,7 @@ from warmstart.app.core import Workspace
 from warmstart.library import Library, Listed, Retired, Stored
 from warmstart.library.gate import require_approved
 from warmstart.library.opening import TEMPLATES_FOLDER, open_for_reading
-from warmstart.model.template import TemplateState
+from warmstart.model import TemplateState
 from warmstart.template import parse_spec
 from warmstart.warm import FormKind, build_warmup, render
 

@@ -25,8 +25,7 @@ from warmstart.app.shelf import Shelf, find_existing, read_shelf
 from warmstart.library import Library, Stored
 from warmstart.library.gate import require_approved, say_unreviewed
 from warmstart.library.opening import TEMPLATES_FOLDER, open_for_reading
-from warmstart.model.template import TemplateState
-from warmstart.model.warmup import Arm, WarmUp
+from warmstart.model import Arm, TemplateState, WarmUp
 from warmstart.store import Start
 from warmstart.template import parse_spec
 from warmstart.warm import (

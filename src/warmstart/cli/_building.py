@@ -25,8 +25,7 @@ from warmstart.cli._output import (
     report_skips,
 )
 from warmstart.mine import BuildRequest, Rules
-from warmstart.model.selection import Selection
-from warmstart.model.template import TemplateState
+from warmstart.model import Selection, TemplateState
 from warmstart.present import clean, count, show_progress
 from warmstart.sources import ReadLog
 from warmstart.template import canonical_json, check_name

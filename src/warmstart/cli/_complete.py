@@ -19,7 +19,7 @@ def complete_sessions(ctx: click.Context, param: click.Parameter, incomplete: st
     from warmstart.app import Workspace  # noqa: PLC0415 - only a shell asks for it
     from warmstart.app.sessions import list_sessions  # noqa: PLC0415 - same
     from warmstart.errors import WarmstartError  # noqa: PLC0415 - same
-    from warmstart.model.selection import Selection  # noqa: PLC0415 - same
+    from warmstart.model import Selection  # noqa: PLC0415 - same
 
     try:
         found = list_sessions(Workspace.open(), Selection(), limit=MAX_NAMES)

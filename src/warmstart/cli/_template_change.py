@@ -15,7 +15,7 @@ from warmstart.cli._template_show import change_json, print_changes, print_store
 from warmstart.errors import UsageError, WarmstartError
 from warmstart.library.guard import check_approvable
 from warmstart.library.model import list_review_steps
-from warmstart.model.template import TemplateState
+from warmstart.model import TemplateState
 from warmstart.present import clean, count
 from warmstart.template import parse_spec
 from warmstart.template.diff import Change, count_changes, diff_templates, is_taught

@@ -16,7 +16,7 @@ from warmstart.library import ImportReport
 from warmstart.library.files import read_regular
 from warmstart.library.guard import find_flags
 from warmstart.library.sharing import read_incoming
-from warmstart.model.template import TemplateState
+from warmstart.model import TemplateState
 from warmstart.present import clean, count
 from warmstart.template import DEFAULT_LIMITS, TemplateError, parse_spec, template_id
 from warmstart.wire import encode_line

@@ -20,7 +20,7 @@ from warmstart.library.evidence import list_evidence
 from warmstart.library.gate import say_unreviewed
 from warmstart.library.guard import find_flags
 from warmstart.library.model import list_review_steps
-from warmstart.model.template import TemplateState
+from warmstart.model import TemplateState
 from warmstart.present import clean, count, iso_time, local_time, one_line
 from warmstart.template import template_to_dict
 from warmstart.template.diff import Change, ChangeKind, diff_templates

@@ -87,7 +87,7 @@ def extract_template(
     """
     from warmstart.cli._building import run_extract  # noqa: PLC0415 - keeps --help light
     from warmstart.mine import BuildRequest  # noqa: PLC0415 - same
-    from warmstart.model.selection import Selection  # noqa: PLC0415 - same
+    from warmstart.model import Selection  # noqa: PLC0415 - same
 
     options = _take_options(given)
     selection = Selection(paths=paths, format=format_name)

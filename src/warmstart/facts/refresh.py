@@ -74,14 +74,10 @@ class Source(NamedTuple):
 class _Entry(NamedTuple):
     """A unit that was listed."""
 
+    identity: Identity
     row: UnitRow
     found: Found
     is_alone: bool
-
-    @property
-    def identity(self) -> Identity:
-        source, reader, path, key, *_ = self.row
-        return source, reader, store_path(path), key
 
 
 class _Known(NamedTuple):
@@ -170,13 +166,13 @@ def _make_entries(number: int, source: Source, units: Iterable[Found]) -> Iterat
     """The units of a source, each once."""
     met: set[Identity] = set()
     for position, found in enumerate(units):
-        unit = found.unit
-        row = UnitRow(number, found.reader.name, unit.path, unit.key, position, unit.fingerprint)
-        is_whole = unit.path == source.path and not unit.key
-        entry = _Entry(row, found, source.is_alone and is_whole)
-        if entry.identity not in met:
-            met.add(entry.identity)
-            yield entry
+        reader, unit = found.reader.name, found.unit
+        identity = (number, reader, store_path(unit.path), unit.key)
+        if identity not in met:
+            met.add(identity)
+            row = UnitRow(number, reader, unit.path, unit.key, position, unit.fingerprint)
+            is_whole = unit.path == source.path and not unit.key
+            yield _Entry(identity, row, found, source.is_alone and is_whole)
 
 
 def _load_known(connection: sqlite3.Connection, source: int) -> dict[Identity, _Known]:
@@ -196,9 +192,9 @@ def _measure(
     *,
     was_written: bool,
 ) -> tuple[float, list[_Entry]]:
-    """The entries of a database with their sizes, and when all of them were last measured.
+    """When all units of a database were last measured, and its entries with sizes.
 
-    Where nothing asks for sizes, those of unchanged units stay as they are known.
+    Where nothing asks for all sizes, only the units that changed are measured.
     """
     reader = entries[0].found.reader if entries else None
     measure = getattr(reader, "measure", None)
@@ -212,15 +208,13 @@ def _measure(
         measured_at = time.time()
     else:
         sizes = measure(entries[0].row.path, [e.row.key for e in entries if e.identity in changed])
-    return measured_at, [_set_size(entry, sizes, known) for entry in entries]
+    return measured_at, [_set_size(entry, sizes) for entry in entries]
 
 
-def _set_size(entry: _Entry, sizes: Mapping[str, str], known: dict[Identity, _Known]) -> _Entry:
-    """An entry with its size: as measured, else as known."""
+def _set_size(entry: _Entry, sizes: Mapping[str, str]) -> _Entry:
+    """An entry with its size, where it was measured."""
     size = sizes.get(entry.row.key)
-    if size is None and (old := known.get(entry.identity)):
-        size = old.size
-    return entry._replace(row=entry.row._replace(size=size))
+    return entry if size is None else entry._replace(row=entry.row._replace(size=size))
 
 
 def _has_changed(entry: _Entry, known: dict[Identity, _Known]) -> bool:

@@ -42,7 +42,7 @@ from warmstart.integrations.launch_other import Other
 from warmstart.integrations.launch_parts import AgentCommand, Host, Launch, Launcher, without_files
 from warmstart.integrations.launch_process import clear_leftovers, hold_files, run_command
 from warmstart.library.gate import UnapprovedError
-from warmstart.model.warmup import Arm
+from warmstart.model import Arm
 from warmstart.store import RecordedStart, Start
 from warmstart.warm import TemplateChoice
 

@@ -29,7 +29,7 @@ from warmstart.integrations.launch_parts import (
     parse_args,
 )
 from warmstart.integrations.tools import AGENT_TOOLS, CLAUDE_CODE
-from warmstart.model.warmup import WarmUp
+from warmstart.model import WarmUp
 from warmstart.warm import Target
 
 FORMAT_VERSION = "2.1.197"

@@ -27,7 +27,7 @@ from warmstart.integrations.launch_parts import (
     parse_args,
 )
 from warmstart.integrations.tools import AGENT_TOOLS, CODEX
-from warmstart.model.warmup import WarmUp
+from warmstart.model import WarmUp
 from warmstart.warm import Target
 
 FORMAT_VERSION = "0.166.0"

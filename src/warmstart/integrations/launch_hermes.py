@@ -28,7 +28,7 @@ from warmstart.integrations.launch_parts import (
     parse_args,
 )
 from warmstart.integrations.tools import AGENT_TOOLS, HERMES
-from warmstart.model.warmup import WarmUp
+from warmstart.model import WarmUp
 from warmstart.sources.sqlite import open_database
 from warmstart.wire import encode_json
 

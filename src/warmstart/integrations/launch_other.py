@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from warmstart.app.warming import Prepared
 from warmstart.integrations.launch_parts import AgentCommand, Host, Launch, SeedFile
-from warmstart.model.warmup import WarmUp
+from warmstart.model import WarmUp
 from warmstart.placeholders import fill_words
 from warmstart.warm import Target
 

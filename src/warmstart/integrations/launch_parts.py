@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 
 from warmstart.app.warming import Prepared
 from warmstart.integrations.agents import Host
-from warmstart.model.warmup import WarmUp
+from warmstart.model import WarmUp
 
 END = "--"
 """Everything after it is a plain word, even if it looks like an option."""

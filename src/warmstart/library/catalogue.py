@@ -21,7 +21,7 @@ from warmstart.errors import NotFoundError
 from warmstart.home import STORE_FILE
 from warmstart.library.files import ID_DIGITS, TemplateFiles
 from warmstart.library.listed import Listed, Record
-from warmstart.model.state import Arm, TemplateState
+from warmstart.model import Arm, TemplateState
 from warmstart.store import TemplateDB, TemplateRow, open_template_db
 from warmstart.template.errors import show_name
 

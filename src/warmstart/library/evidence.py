@@ -7,7 +7,7 @@ person reads before approving, and nowhere else.
 from __future__ import annotations
 
 from warmstart.library.guard import MAX_PLACE, find_flags
-from warmstart.model.template import Template
+from warmstart.model import Template
 from warmstart.template.texts import list_scanned
 
 __all__ = ["list_evidence"]

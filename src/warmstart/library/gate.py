@@ -12,7 +12,7 @@ from __future__ import annotations
 from warmstart.errors import UsageError
 from warmstart.library.guard import find_flags
 from warmstart.library.model import Stored, list_review_steps
-from warmstart.model.state import TemplateState
+from warmstart.model import TemplateState
 
 __all__ = ["UnapprovedError", "require_approved", "say_unreviewed"]
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from warmstart.library.model import Stored
-from warmstart.model.template import Template
+from warmstart.model import Template
 from warmstart.template import TemplateError
 from warmstart.template.texts import list_scanned, rewrite_texts
 

@@ -32,7 +32,7 @@ from warmstart.library.model import (
     Stored,
 )
 from warmstart.library.shelf import Shelf, moves_current
-from warmstart.model.template import Template, TemplateState
+from warmstart.model import Template, TemplateState
 from warmstart.store import TemplateRow
 from warmstart.template import (
     TemplateError,

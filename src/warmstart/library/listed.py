@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from warmstart.model.state import TemplateState
+from warmstart.model import TemplateState
 
 NO_SUMMARY: Mapping[str, Any] = MappingProxyType({})
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from warmstart.library.listed import Listed, Record
-from warmstart.model.state import TemplateState
+from warmstart.model import TemplateState
 
 if TYPE_CHECKING:
-    from warmstart.model.template import Template
+    from warmstart.model import Template
     from warmstart.template.diff import Change
 
 __all__ = [

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from warmstart.library.model import Retired
-from warmstart.model.template import TemplateState
-from warmstart.model.warmup import Arm
+from warmstart.model import Arm, TemplateState
 from warmstart.store import TemplateDB, TemplateRow
 from warmstart.template.record import MIN_SETTLED, Comparison, Tally, find_harm
 

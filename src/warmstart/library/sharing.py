@@ -22,7 +22,7 @@ from warmstart.library.signature import (
     sign_file,
     signature_path,
 )
-from warmstart.model.template import Template, TemplateState
+from warmstart.model import Template, TemplateState
 from warmstart.template import (
     DEFAULT_LIMITS,
     TemplateError,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from warmstart.model.template import Template
+from warmstart.model import Template
 from warmstart.template import canonical_json
 from warmstart.template.dataset import list_tools
 from warmstart.template.texts import list_texts

@@ -14,8 +14,7 @@ from typing import Any, Protocol
 
 from warmstart.errors import WarmstartError
 from warmstart.mine.people import make_eraser
-from warmstart.model.facts import Marker
-from warmstart.model.template import Provenance, Template
+from warmstart.model import Marker, Provenance, Template
 from warmstart.redact import find_instructions, strip_hidden
 
 MAX_FLAGS = 40

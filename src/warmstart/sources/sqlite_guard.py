@@ -48,7 +48,7 @@ _PRAGMAS = frozenset({"table_xinfo", "database_list"})
 STORED = frozenset({0, 3})
 """``hidden`` of columns whose values are in the file, generated or not."""
 _COMPUTED = 2
-"""The same of a generated column that is worked out whenever it is read."""
+"""``hidden`` of a generated column that is computed whenever it is read."""
 
 
 class UnsafeDatabaseError(sqlite3.DatabaseError):
@@ -63,7 +63,7 @@ _SIZED = frozenset({str, bytes})
 
 
 class GuardedConnection(sqlite3.Connection):
-    """A connection to a database that nobody vouches for; ``select`` is how it is read."""
+    """A connection to a database that cannot be trusted; ``select`` is how it is read."""
 
     path: Path
     """As the user named it, for messages."""
@@ -206,7 +206,7 @@ def _set_limits(connection: sqlite3.Connection) -> None:
 
 
 def _find_refused(connection: GuardedConnection) -> dict[str, str]:
-    """Names that are no ordinary tables, in lower case, and what they are instead."""
+    """Names that are not ordinary tables, in lower case, and what they are instead."""
     rows = connection.select(
         "SELECT name, type, sql FROM sqlite_master WHERE type IN ('table', 'view')"
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from warmstart.model.template import Template
+from warmstart.model import Template
 from warmstart.template.canonical import encode_canonical, template_id, template_to_dict
 from warmstart.template.checks import Counts, Fixed, Record, Text
 from warmstart.template.errors import TemplateError

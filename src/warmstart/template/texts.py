@@ -11,8 +11,7 @@ from dataclasses import fields, is_dataclass, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
-from warmstart.model.marker import Marker
-from warmstart.model.template import Template
+from warmstart.model import Marker, Template
 
 
 class Rewriter(Protocol):

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from warmstart.model import Certainty, ErrorClass
-from warmstart.model.marker import Marker, MarkerKind
-from warmstart.model.template import (
+from warmstart.model import (
     ArgumentUse,
+    Certainty,
+    ErrorClass,
     Example,
     Guidance,
+    Marker,
+    MarkerKind,
     PatternType,
     Provenance,
     Recovery,

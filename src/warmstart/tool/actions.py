@@ -19,8 +19,7 @@ from warmstart.app.templates import find_for_model, open_library, try_template
 from warmstart.app.warming import Occasion, prepare
 from warmstart.library import Listed
 from warmstart.mine import BuildRequest, Rules
-from warmstart.model.selection import Selection
-from warmstart.model.template import TemplateState
+from warmstart.model import Selection, TemplateState
 from warmstart.present import to_json
 from warmstart.profile.comparison import Comparison
 from warmstart.sources import READERS, ReadLog

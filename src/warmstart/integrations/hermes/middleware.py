@@ -17,7 +17,7 @@ from warmstart.integrations.hermes.sessions import Conversation, Sessions
 if TYPE_CHECKING:
     from warmstart.app import Workspace
     from warmstart.integrations.hermes.settings import HermesConfig
-    from warmstart.model.warmup import WarmUp
+    from warmstart.model import WarmUp
     from warmstart.store import RecordedStart
     from warmstart.wire import Codec
 

@@ -98,7 +98,7 @@ BOOKKEEPING_ROLES = frozenset({"session_meta"})
 
 ENCODED_OPENINGS = ("\x00", "\x1e")
 ENCODED_PREFIXES = ("\x00json:", "\x1ejson:")
-"""Content that is no plain text is stored as one of these (Hermes', ours) and its JSON."""
+"""Content other than plain text is stored as one of these (Hermes', ours) and its JSON."""
 SUMMARY_PREFIXES = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:")
 MERGED_SUMMARY_MARK = "COMPACTION SUMMARY BELOW]"
 MERGED_PREFIX = "[PRIOR CONTEXT"
@@ -481,6 +481,6 @@ def _read_calls(value: Any, path: Path, log: ReadLog) -> tuple[Request, ...]:
         return ()
     calls = parse_text(text)
     if not isinstance(calls, list):
-        log.skip("tool calls are no JSON list", path)
+        log.skip("tool calls are not a JSON list", path)
         return ()
     return read_requests(calls)
