@@ -26,7 +26,7 @@ from warmstart.app.mining import (
 )
 from warmstart.app.polish import Endpoint, polish_template
 from warmstart.errors import NotFoundError, UsageError
-from warmstart.facts.derive import derive_facts
+from warmstart.facts import derive_facts
 from warmstart.mine import BuildRequest, Rules
 from warmstart.model.selection import Selection
 from warmstart.model.template import Example, Template

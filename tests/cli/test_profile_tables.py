@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from support.sessions import STARTED, make_session, make_steps, write_export
 from warmstart.cli._profile_about import describe_filters, span_days
 from warmstart.cli._profile_text import p_value, p_words
-from warmstart.facts.derive import derive_facts
+from warmstart.facts import derive_facts
 from warmstart.model import Message, Role
 from warmstart.model.selection import Selection
 

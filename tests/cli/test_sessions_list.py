@@ -16,8 +16,7 @@ from support.badinput import write
 from support.sessions import STARTED, make_messages, make_session, write_export
 from warmstart.cli._filters import Moment
 from warmstart.cli._listing import Row, make_row, shorten_ids
-from warmstart.facts.derive import derive_facts
-from warmstart.facts.packing import row_of
+from warmstart.facts import derive_facts
 from warmstart.model import Session
 
 Run = Callable[..., Result]
@@ -40,7 +39,7 @@ def store(home: Path) -> Path:
 
 def _row(session: Session) -> Row:
     facts = derive_facts(session)
-    return make_row(row_of(facts), facts)
+    return make_row(facts)
 
 
 def test_the_newest_is_first_and_the_footer_is_on_stderr(run: Run, store: Path) -> None:

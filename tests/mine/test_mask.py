@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from support.mining import make_shop, make_worked
 from support.planting import Planter, find_leaks, make_steps
-from warmstart.facts.derive import CUT, OPENING_CHARS, derive_facts
+from warmstart.facts import CUT, OPENING_CHARS, derive_facts
 from warmstart.mine.mask import mask_facts, mask_sessions
 from warmstart.model import Message, Request, Role, Session
 from warmstart.model.facts import Marker, MarkerKind

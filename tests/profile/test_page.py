@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from support.sessions import STARTED, make_session
-from warmstart.facts.derive import derive_facts
+from warmstart.facts import derive_facts
 from warmstart.model import Message, Request, Result, Role, Session
 from warmstart.profile.corpus import corpus_profile
 from warmstart.profile.page import build_corpus_page

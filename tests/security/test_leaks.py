@@ -14,7 +14,7 @@ from support.machines import Machine, Run
 from support.mining import make_worked
 from support.planting import FIRST, SECOND, Planter, find_leaks, write_claude_code
 from warmstart.app.redaction import redact_texts
-from warmstart.facts.derive import OPENING_CHARS, derive_facts
+from warmstart.facts import OPENING_CHARS, derive_facts
 from warmstart.mine import BuildRequest, extract_template
 from warmstart.profile.corpus import corpus_profile
 from warmstart.profile.page import build_corpus_page, build_session_page

@@ -16,8 +16,7 @@ from warmstart.app.core import Workspace
 from warmstart.app.facts import Progress, read_facts
 from warmstart.app.summaries import Making, read_summary
 from warmstart.errors import UsageError
-from warmstart.facts.code_digest import digest_code
-from warmstart.facts.collector import without_collector
+from warmstart.facts import digest_code, gc_paused
 from warmstart.model import Selection, SessionFacts
 from warmstart.profile.compaction import MARGIN, WINDOW, CompactionReport, check_compactions
 from warmstart.profile.corpus import LENGTH_EDGES, CorpusProfile, corpus_profile
@@ -129,7 +128,7 @@ def profile_corpus(
         return encode_summary(merge_all(map(decode_summary, parts)))
 
     making = Making(f"profile:{rules.fingerprint}", encode, join, digest_code(*PROFILE_CODE))
-    with without_collector():
+    with gc_paused():
         summary = read_summary(workspace, selection, log, making, on_progress=on_progress)
         return corpus_profile([decode_summary(summary)], edges)
 

@@ -22,7 +22,7 @@ from warmstart.app.facts import MASKED, LateMask, read_facts
 from warmstart.app.templates import open_library
 from warmstart.app.warming import hash_message
 from warmstart.errors import NotFoundError, UsageError
-from warmstart.facts.derive import CUT, find_first_words
+from warmstart.facts import CUT, find_first_words
 from warmstart.library import Retired
 from warmstart.model import Arm, Call, Link, Selection, Session, SessionFacts, Status, last_active
 from warmstart.sources import ReadLog

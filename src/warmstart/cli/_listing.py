@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from rich.text import Text
 
 from warmstart.app import Workspace
-from warmstart.app.facts import read_session_rows
+from warmstart.app.facts import read_rows
 from warmstart.cli._output import (
     Column,
     list_skips,
@@ -30,7 +30,6 @@ from warmstart.cli._output import (
 )
 from warmstart.cli._refreshing import watch_reading
 from warmstart.cli._text import clean, count, iso_time, local_time, one_line
-from warmstart.facts.packing import SessionRow, unpack_facts
 from warmstart.model import Call, Selection, SessionFacts, Status, last_active
 from warmstart.sources import ReadLog
 
@@ -116,9 +115,9 @@ def print_list(selection: Selection, *, limit: int | None, as_json: bool, quiet:
     """Read, sort and print."""
     log = ReadLog()
     with watch_reading(quiet=quiet) as progress:
-        rows = list(read_session_rows(Workspace.open(), selection, log, on_progress=progress))
+        rows = list(read_rows(Workspace.open(), selection, log, on_progress=progress))
     rows.sort(key=_age_key, reverse=True)
-    listed = [make_row(row, unpack_facts(row)) for row in rows[:limit]]
+    listed = [make_row(facts) for facts in rows[:limit]]
     totals = Tally(statuses=_add_up(rows))
     if as_json:
         print_json(
@@ -135,32 +134,27 @@ def print_list(selection: Selection, *, limit: int | None, as_json: bool, quiet:
     note(_footer(len(rows), len(listed), totals), quiet=quiet)
 
 
-def _age_key(row: SessionRow) -> tuple[bool, float, str]:
+def _age_key(row: SessionFacts) -> tuple[bool, float, str]:
     when = last_active(row)
     return when is not None, when or 0.0, row.id
 
 
-def _add_up(rows: Sequence[SessionRow]) -> Counter[Status]:
-    # Most rows repeat each other's counts, so each pattern is unpacked once.
-    total: Counter[Status] = Counter()
-    samples = {row.packed_statuses: row for row in rows}
-    for packed, times in Counter(row.packed_statuses for row in rows).items():
-        for status, number in samples[packed].statuses.items():
-            total[status] += number * times
-    return total
+def _add_up(rows: Sequence[SessionFacts]) -> Counter[Status]:
+    totals = map(sum, zip(*(row.statuses for row in rows), strict=True)) if rows else ()
+    return Counter(dict(zip(Status, totals, strict=False)))
 
 
-def make_row(row: SessionRow, facts: SessionFacts) -> Row:
+def make_row(facts: SessionFacts) -> Row:
     """What a listing shows of a session."""
     return Row(
         id=facts.id,
-        native_id=row.native_id,
+        native_id=facts.native_id,
         agent=facts.agent,
         model=facts.model,
         project=facts.project,
         name=facts.title or facts.opening,
         messages=facts.messages,
-        tally=Tally(statuses=Counter(row.statuses)),
+        tally=Tally(statuses=Counter(dict(zip(Status, facts.statuses, strict=True)))),
         when=last_active(facts),
         facts=facts,
     )

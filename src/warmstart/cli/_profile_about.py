@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from warmstart.app.facts import read_session_rows
+from warmstart.app.facts import read_rows
 from warmstart.cli._listing import shorten_ids
 from warmstart.cli._text import count, local_time
 from warmstart.model import Selection, last_active
@@ -27,13 +27,13 @@ def find_short_ids(
     if not named:
         return {}
     everything = Selection(paths=selection.paths, format=selection.format)
-    rows = list(read_session_rows(workspace, everything, ReadLog()))
+    rows = list(read_rows(workspace, everything, ReadLog()))
     return shorten_ids(rows, [row for row in rows if row.id in named])
 
 
 def find_period(workspace: Workspace, selection: Selection) -> tuple[str, str] | None:
     """First and last day (UTC) of the sessions selected; None where none has a time."""
-    return span_days(read_session_rows(workspace, selection, ReadLog()))
+    return span_days(read_rows(workspace, selection, ReadLog()))
 
 
 def span_days(sessions: Iterable[Described]) -> tuple[str, str] | None:

@@ -25,7 +25,7 @@ from warmstart.cli._profile_about import (
 from warmstart.cli._profile_corpus import print_corpus
 from warmstart.cli._profile_progress import show_progress
 from warmstart.cli._profile_session import print_session_profile
-from warmstart.facts.derive import derive_facts
+from warmstart.facts import derive_facts
 from warmstart.model import Selection
 from warmstart.profile.corpus import parse_buckets
 from warmstart.profile.document import to_document

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from warmstart.errors import UsageError
-from warmstart.facts.derive import derive_facts
+from warmstart.facts import derive_facts
 from warmstart.mine import context
 from warmstart.mine.abstract import Vocabulary
 from warmstart.mine.arguments import count_arguments, list_arguments

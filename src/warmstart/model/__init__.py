@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from warmstart.model.facts import NO_VOICE, CallFact, SessionFacts, Voice
+    from warmstart.model.facts import CallFact, SessionFacts, StatusCounts, UserStyleCounts
     from warmstart.model.marker import Marker, MarkerKind
     from warmstart.model.message import Fate, Kind, Message, Request, Result, Role, Tokens
     from warmstart.model.outcome import Certainty, ErrorClass, Outcome, Status
@@ -36,7 +36,7 @@ else:
     __getattr__ = load_on_use(
         __name__,
         {
-            "facts": ("NO_VOICE", "CallFact", "SessionFacts", "Voice"),
+            "facts": ("CallFact", "SessionFacts", "StatusCounts", "UserStyleCounts"),
             "marker": ("Marker", "MarkerKind"),
             "message": ("Fate", "Kind", "Message", "Request", "Result", "Role", "Tokens"),
             "outcome": ("Certainty", "ErrorClass", "Outcome", "Status"),
@@ -61,7 +61,6 @@ else:
 __all__ = [
     "CALL_ID_PREFIX",
     "NO_TOKENS",
-    "NO_VOICE",
     "ArgumentUse",
     "Arm",
     "Call",
@@ -91,12 +90,13 @@ __all__ = [
     "Session",
     "SessionFacts",
     "Status",
+    "StatusCounts",
     "Template",
     "TemplateState",
     "Tokens",
     "ToolArguments",
     "UserPatterns",
-    "Voice",
+    "UserStyleCounts",
     "WarmUp",
     "count_messages",
     "last_active",

@@ -11,8 +11,10 @@ flags of a row say (live, archived, rewound) becomes its fate; which rows are re
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from hashlib import blake2b
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,11 +57,6 @@ DATABASE = "state.db"
 PROFILES = "profiles"
 OWN_COLUMNS = frozenset({"session_id", "role", "content", "tool_calls"})
 """Of ``messages``: what other agents with tables of the same names (goose) do not have."""
-LISTED = (
-    "id", "parent_session_id", "end_reason", "ended_at", "title", "model", "source", "cwd",
-    "message_count", "tool_call_count", "input_tokens", "output_tokens", "actual_cost_usd",
-    "estimated_cost_usd", "rewind_count",
-)  # fmt: skip
 MESSAGE_COLUMNS = (
     "id", "role", "content", "tool_call_id", "tool_calls", "tool_name", "timestamp", "reasoning",
     "reasoning_content", "reasoning_details", "observed", "active", "compacted",
@@ -71,6 +68,11 @@ READ = (
     "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens",
     "actual_cost_usd", "estimated_cost_usd", "cost_status",
 )  # fmt: skip
+COUNTERS = ("message_count", "tool_call_count", "rewind_count", "last_message_at")
+"""Columns that change with a session's messages."""
+PARENT = "parent_session_id"
+SIZED = ("content", "tool_calls")
+"""Columns of a message whose size is measured."""
 TOKENS = {
     "input": "input_tokens",
     "output": "output_tokens",
@@ -90,9 +92,11 @@ ROLES = {
     "system": Role.SYSTEM,
     "developer": Role.SYSTEM,
 }
+_LIVE = Fate.LIVE
 BOOKKEEPING_ROLES = frozenset({"session_meta"})
 """Rows an older gateway wrote beside the conversation: no message, and nothing lost without it."""
 
+ENCODED_OPENINGS = ("\x00", "\x1e")
 ENCODED_PREFIXES = ("\x00json:", "\x1ejson:")
 """Content other than plain text is stored as one of these (Hermes', ours) and its JSON."""
 SUMMARY_PREFIXES = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:")
@@ -134,6 +138,14 @@ class Hermes(DatabaseReader):
             except SourceError as error:
                 log.skip(error.message.rpartition(": ")[2], database)
 
+    def measure(self, path: Path, keys: Iterable[str] | None = None) -> dict[str, str]:
+        """How much each session of a database holds, or each of some.
+
+        Fingerprints of units do not see a message that was edited in place; its size does, unless
+        the edit keeps it. This reads all messages.
+        """
+        return _measure_sessions(path, keys)
+
     def read_rows(
         self, connection: GuardedConnection, unit: Unit, log: ReadLog
     ) -> Iterator[Session]:
@@ -141,7 +153,7 @@ class Hermes(DatabaseReader):
         row = _get_row(connection, unit.key)
         parent_id = as_id(row.get("parent_session_id"))
         parent_row = _get_row(connection, parent_id) if parent_id else {}
-        parent = find_parent(row, parent_row)
+        parent = _find_parent(row, parent_row)
         messages = _read_messages(connection, unit.key, unit.path, log)
         inherited: list[Message] = []
         if parent is not None and parent.link in HEIRS and parent_row:
@@ -158,7 +170,7 @@ class Hermes(DatabaseReader):
             parent=parent,
             compactions=tuple(Compaction(at=at + len(opening)) for at in settled.compactions),
             path=str(unit.path),
-            **session_fields(row),
+            **_session_fields(row),
         )
 
 
@@ -178,22 +190,65 @@ def _is_hermes(path: Path) -> bool:
 def _list_sessions(path: Path, log: ReadLog) -> list[Unit]:
     with open_database(path) as connection:
         counts = _count_messages(connection)
-        columns = connection.known_columns("sessions", LISTED)
-        order = "ORDER BY started_at, id" if "started_at" in connection.columns("sessions") else ""
-        listed = connection.select(f"SELECT {columns} FROM sessions {order}")
-    rows = {row[0]: row for row in listed}
+        rows, parents = _list_rows(connection)
     units = []
     for key in [*rows, *(key for key in counts if key not in rows)]:
         session_id = as_id(key)
         if session_id is None:
             log.skip("session without an id", path)
             continue
-        row = rows.get(key, ())
-        parent = rows.get(row[1], ()) if row else ()
-        state = (row, parent[2:4], counts.get(key, ()))
+        # How a parent ended and what it held decides what of a session is a copy.
+        parent = parents.get(key)
+        before = parent and (rows.get(parent), counts.get(parent))
+        state = (rows.get(key, ()), counts.get(key), before)
         digest = blake2b(repr(state).encode("utf-8", "replace"), digest_size=12).hexdigest()
         units.append(Unit(path=path, key=session_id, fingerprint=digest))
     return units
+
+
+def _list_rows(
+    connection: GuardedConnection,
+) -> tuple[dict[Any, tuple[Any, ...]], dict[Any, Any]]:
+    """The rows of all sessions in the order they were started, and the parents of those."""
+    have = connection.columns("sessions")
+    columns = [name for name in (*READ, *COUNTERS) if name in have]
+    order = "ORDER BY started_at, id" if "started_at" in have else ""
+    query = f"SELECT {', '.join(map(_as_listed, columns))} FROM sessions {order}"
+    rows = {row[0]: row for row in connection.select(query)}
+    if PARENT not in columns:
+        return rows, {}
+    at = columns.index(PARENT)
+    return rows, {key: row[at] for key, row in rows.items()}
+
+
+def _as_listed(column: str) -> str:
+    """Of a prompt, which may be long, only whether there is one."""
+    return "length(system_prompt) > 0" if column == "system_prompt" else column
+
+
+def _measure_sessions(path: Path, keys: Iterable[str] | None) -> dict[str, str]:
+    with open_database(path) as connection:
+        parents: dict[Any, Any] = {}
+        if PARENT in connection.columns("sessions"):
+            parents = dict(connection.select(f"SELECT id, {PARENT} FROM sessions"))
+        have = connection.columns("messages")
+        sizes = [f"total(length(CAST({name} AS BLOB)))" for name in SIZED if name in have]
+        query = f"SELECT session_id, count(*), max(id), {', '.join(sizes)} FROM messages"
+        if keys is None:
+            rows = connection.select(f"{query} GROUP BY session_id")
+            keys = {*map(str, parents), *(str(row[0]) for row in rows)}
+        else:
+            wanted = {*keys, *(str(parents.get(key)) for key in keys)}
+            one = f"{query} WHERE session_id = ?"
+            rows = [row for key in wanted for row in connection.select(one, key)]
+    found = {str(row[0]): row[1:] for row in rows if row[1]}
+    return {key: _join_sizes(found, key, parents.get(key)) for key in keys}
+
+
+def _join_sizes(sizes: Mapping[str, tuple[Any, ...]], key: str, parent: Any) -> str:
+    """The sizes of a session and of its parent, as one text."""
+    numbers = (*sizes.get(key, (0,)), *sizes.get(str(parent), (0,)))
+    return " ".join(f"{number:.0f}" for number in numbers)
 
 
 def _count_messages(connection: GuardedConnection) -> dict[Any, tuple[Any, ...]]:
@@ -216,7 +271,7 @@ def _get_row(connection: GuardedConnection, session_id: str) -> dict[str, Any]:
     return dict(zip(READ, rows[0], strict=True)) if rows else {}
 
 
-def session_fields(row: Mapping[str, Any]) -> dict[str, Any]:
+def _session_fields(row: Mapping[str, Any]) -> dict[str, Any]:
     """What a row of ``sessions`` says of a session, as fields of ours."""
     config = _config(row)
     return {
@@ -249,7 +304,7 @@ def _cost(row: Mapping[str, Any]) -> float | None:
     return None if unknown else as_float(row.get("estimated_cost_usd"))
 
 
-def find_parent(row: Mapping[str, Any], parent: Mapping[str, Any]) -> Parent | None:
+def _find_parent(row: Mapping[str, Any], parent: Mapping[str, Any]) -> Parent | None:
     """The parent and why: the child's own marks first, then how the parent ended."""
     config = _config(row)
     delegated = as_id(config.get("_delegate_from"))
@@ -304,15 +359,22 @@ class _Row(NamedTuple):
     effect_disposition: Any
 
 
+_make_row = partial(tuple.__new__, _Row)
+"""From a tuple; a named tuple's own constructor takes three times as long."""
+
+
 def _read_messages(
     connection: GuardedConnection, session_id: str, path: Path, log: ReadLog
 ) -> list[Message]:
     """Every message of a session, archived and rewound ones too, in the order of their ids."""
     columns = connection.known_columns("messages", MESSAGE_COLUMNS)
-    rows = connection.select(
-        f"SELECT {columns} FROM messages WHERE session_id = ? ORDER BY id", session_id
-    )
-    found = (_read_message(row, path, log) for row in map(_Row._make, rows))
+    query = f"SELECT {columns} FROM messages WHERE session_id = ?"
+    rows = connection.select(query, session_id)
+    try:
+        rows.sort(key=itemgetter(0))  # nearly sorted already; SQLite would copy every message
+    except TypeError:  # not all ids are numbers
+        rows = connection.select(f"{query} ORDER BY id", session_id)
+    found = (_read_message(row, path, log) for row in map(_make_row, rows))
     return [message for message in found if message is not None]
 
 
@@ -322,9 +384,7 @@ def _read_message(row: _Row, path: Path, log: ReadLog) -> Message | None:
         if row.role not in BOOKKEEPING_ROLES:
             log.skip("message of an unknown role", path)
         return None
-    text = row.content if row.content.__class__ is str else _as_string(row.content)
-    if text.startswith(ENCODED_PREFIXES):
-        text = _decode_content(text)
+    text = _read_text(row.content)
     requests: tuple[Request, ...] = ()
     results: tuple[Result, ...] = ()
     reasoning = ""
@@ -345,18 +405,17 @@ def _read_message(row: _Row, path: Path, log: ReadLog) -> Message | None:
         native_id=as_id(row.id),
         timestamp=parse_time(row.timestamp),
         kind=_find_kind(row, role, text),
-        fate=_find_fate(row),
+        fate=_LIVE if row.active == 1 else _find_fate(row),
     )
 
 
-def _as_string(value: Any) -> str:
+def _read_text(value: Any) -> str:
+    """The text of a content cell, whichever of Hermes' encodings it is in."""
     if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    return "" if value is None else str(value)
-
-
-def _decode_content(text: str) -> str:
-    """The text of content that is stored as JSON."""
+        value = value.decode("utf-8", "replace")
+    text = value if isinstance(value, str) else "" if value is None else str(value)
+    if text[:1] not in ENCODED_OPENINGS or not text.startswith(ENCODED_PREFIXES):
+        return text
     encoded = text[len(ENCODED_PREFIXES[0]) :]
     content = parse_text(encoded)
     return (content_text(content) if is_json(content) else "") or encoded
@@ -391,20 +450,20 @@ def _find_kind(row: _Row, role: Role, text: str) -> Kind:
         return Kind.WARMUP
     if role is Role.TOOL or role is Role.SYSTEM:
         return Kind.TURN
-    if as_int(row.is_summary) or is_summary(text):
+    # Whatever Hermes writes in another's name opens with a bracket.
+    head = text.lstrip() if text[:1] == "[" or text[:1].isspace() else ""
+    if as_int(row.is_summary) or _is_summary(head):
         return Kind.SUMMARY
-    if role is Role.USER and (
-        as_int(row.observed)
-        or as_text(row.display_kind)
-        or text.lstrip().startswith(INJECTED_PREFIXES)
-    ):
-        return Kind.INJECTED
-    return Kind.TURN
+    return Kind.INJECTED if role is Role.USER and _is_injected(row, head) else Kind.TURN
 
 
-def is_summary(text: str) -> bool:
-    """Whether a compaction wrote this message, or wrote its summary into it."""
-    head = text.lstrip()
+def _is_injected(row: _Row, head: str) -> bool:
+    noted = as_int(row.observed) or as_text(row.display_kind)
+    return bool(noted) or head.startswith(INJECTED_PREFIXES)
+
+
+def _is_summary(head: str) -> bool:
+    """Whether a compaction wrote a message, or wrote its summary into it, by how it opens."""
     if head.startswith(MERGED_PREFIX):
         return MERGED_SUMMARY_MARK in head
     return head.startswith(SUMMARY_PREFIXES)

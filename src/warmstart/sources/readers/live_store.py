@@ -6,7 +6,7 @@ they are. PostgreSQL stores are not files and are not read here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -37,6 +37,10 @@ class LiveStore(DatabaseReader):
     def units(self, path: Path, log: ReadLog) -> Iterator[Unit]:
         """One unit per session."""
         return _HERMES.units(path, log)
+
+    def measure(self, path: Path, keys: Iterable[str] | None = None) -> dict[str, str]:
+        """How much each session of a database holds, or each of some."""
+        return _HERMES.measure(path, keys)
 
     def read_rows(
         self, connection: GuardedConnection, unit: Unit, log: ReadLog
