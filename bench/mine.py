@@ -31,7 +31,7 @@ OURS = """
 import gc, json, resource, sys, time
 from pathlib import Path
 from warmstart.mine import BuildRequest, plan_template
-from warmstart.model.selection import Selection
+from warmstart.model import Selection
 from warmstart.model.template import TemplateState
 from warmstart.sources import ReadLog
 from warmstart.app import Workspace

@@ -32,7 +32,7 @@ from rich.table import Table
 from warmstart.app import Workspace
 from warmstart.app.templates import open_library
 from warmstart.app.warming import Bookcase, Occasion, WarmConfig, prepare
-from warmstart.model.facts import Marker, MarkerKind
+from warmstart.model import Marker, MarkerKind
 from warmstart.model.outcome import ErrorClass
 from warmstart.model.template import Example, Guidance, Recovery, Template, TemplateState
 from warmstart.warm.build import build_warmup

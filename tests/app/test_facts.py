@@ -23,9 +23,7 @@ from warmstart.app.facts import (
 )
 from warmstart.errors import NotFoundError, SourceError
 from warmstart.facts import derive_facts, refresh
-from warmstart.model import Session, Status
-from warmstart.model.facts import SessionFacts
-from warmstart.model.selection import Selection
+from warmstart.model import Selection, Session, SessionFacts, Status
 from warmstart.sources import Found, ReadLog, UnitReader
 from warmstart.sources.readers.hermes import Hermes
 

@@ -28,7 +28,7 @@ from warmstart.app.polish import Endpoint, polish_template
 from warmstart.errors import NotFoundError, UsageError
 from warmstart.facts import derive_facts
 from warmstart.mine import BuildRequest, Rules
-from warmstart.model.selection import Selection
+from warmstart.model import Selection
 from warmstart.model.template import Example, Template
 from warmstart.redact import Redactor
 from warmstart.samples import samples_path

@@ -20,8 +20,7 @@ from warmstart.app.sharing import export_template, list_dataset, list_session_ro
 from warmstart.app.templates import open_library
 from warmstart.errors import NotFoundError
 from warmstart.library.guard import redact_for_others
-from warmstart.model.facts import Marker, MarkerKind
-from warmstart.model.selection import Selection
+from warmstart.model import Marker, MarkerKind, Selection
 from warmstart.model.template import Example, Template, TemplateState
 from warmstart.redact import RedactionError
 from warmstart.redact.redactor import MAX_DEPTH

@@ -13,8 +13,7 @@ from support.sessions import STARTED, make_session, make_steps, write_export
 from warmstart.cli._profile_about import describe_filters, span_days
 from warmstart.cli._profile_text import p_value, p_words
 from warmstart.facts import derive_facts
-from warmstart.model import Message, Role
-from warmstart.model.selection import Selection
+from warmstart.model import Message, Role, Selection
 
 Run = Callable[..., Any]
 LONG_TOOL = "mcp__a_server_with_a_long_name__a_tool_with_a_long_name"

@@ -19,7 +19,7 @@ from warmstart.app.redaction import open_redactor
 from warmstart.errors import NotFoundError, UsageError, WarmstartError
 from warmstart.library import Library
 from warmstart.library.guard import find_flags, redact_for_others, redact_from_others
-from warmstart.model.facts import Marker, MarkerKind
+from warmstart.model import Marker, MarkerKind
 from warmstart.model.template import Example, Template, TemplateState
 from warmstart.redact import Redactor
 from warmstart.template import (

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from support.profiles import make_facts
-from warmstart.model.facts import SessionFacts
+from warmstart.model import SessionFacts
 from warmstart.profile.comparison import Comparison, collect_side, compare
 from warmstart.profile.document import to_document
 from warmstart.stats.noninferiority import three_way

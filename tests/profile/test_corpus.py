@@ -4,8 +4,7 @@ import pytest
 
 from support.profiles import make_calls, make_facts
 from warmstart.errors import UsageError
-from warmstart.model import Tokens
-from warmstart.model.facts import Marker, MarkerKind, UserStyleCounts
+from warmstart.model import Marker, MarkerKind, Tokens, UserStyleCounts
 from warmstart.profile import (
     Rules,
     corpus_profile,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from support.profiles import any_facts, make_facts, no_learning
 from warmstart.errors import UsageError
-from warmstart.model.facts import Marker, MarkerKind, SessionFacts
+from warmstart.model import Marker, MarkerKind, SessionFacts
 from warmstart.profile import (
     DEFAULT_RULES,
     Rules,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from warmstart.model.facts import UserStyleCounts
+from warmstart.model import UserStyleCounts
 from warmstart.outcome import contains_any
 
 LONG_WORDS = 60

@@ -18,7 +18,7 @@ from support.warming import make_template
 from warmstart.app import Workspace
 from warmstart.app.templates import open_library
 from warmstart.integrations.hermes.commands import add_arguments, run
-from warmstart.model.selection import Selection
+from warmstart.model import Selection
 from warmstart.model.template import TemplateState
 from warmstart.sources import ReadLog
 
