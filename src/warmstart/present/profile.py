@@ -182,7 +182,8 @@ def _list_figures(profile: CorpusProfile) -> Iterator[Figure]:
     silent, empty = int(totals.get("without_calls", 0)), int(totals.get("empty", 0))
     if silent:
         words = f"{count(empty, 'session')} without a message" if empty else ""
-        yield Figure(f"{silent:,}", "sessions without calls", words)
+        noun = "session" if silent == 1 else "sessions"
+        yield Figure(f"{silent:,}", f"{noun} without calls", words)
 
 
 def _list_next(result: ProfileResult) -> Iterator[Block]:
