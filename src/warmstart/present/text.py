@@ -26,6 +26,7 @@ __all__ = [
     "p_value",
     "p_words",
     "percent",
+    "plural",
     "points",
     "points_span",
     "readable_duration",
@@ -88,7 +89,12 @@ def cut(text: str, limit: int) -> str:
 
 def count(number: int, noun: str) -> str:
     """A number with its noun in the right form."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    return f"{number:,} {plural(number, noun)}"
+
+
+def plural(number: int, noun: str) -> str:
+    """A noun in the form that fits a number."""
+    return noun if number == 1 else f"{noun}s"
 
 
 def join_words(words: Sequence[str], last: str = "and") -> str:
