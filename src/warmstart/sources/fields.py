@@ -52,9 +52,9 @@ def as_text(value: Any) -> str | None:
 
 def as_id(value: Any) -> str | None:
     """An identifier: a non-empty string, or a whole number as one."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return as_text(value)
+    if value.__class__ is str:
+        return value or None
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def as_int(value: Any) -> int | None:
@@ -94,6 +94,8 @@ def as_bool(value: Any) -> bool | None:
 
 def parse_time(value: Any) -> float | None:
     """Seconds since the epoch from ISO 8601, seconds or milliseconds; naive times are UTC."""
+    if value.__class__ is float and 0.0 < value <= MILLISECONDS_FROM:
+        return value
     if not isinstance(value, str):
         return _read_moment(value)
     if value[4:5] != "-":

@@ -133,12 +133,12 @@ def _read_result(block: dict[str, Any], status: Status | None) -> Result:
 def _read_tokens(usage: Any) -> Tokens | None:
     if not isinstance(usage, dict):
         return None
-    fresh, output, cache_read, cache_write = count_tokens(usage)
+    fresh, output, cache_read, cache_write = _count_tokens(usage)
     tokens = Tokens(input=fresh, output=output, cache_read=cache_read, cache_write=cache_write)
     return tokens if tokens.total else None
 
 
-def count_tokens(usage: dict[str, Any]) -> tuple[int, int, int, int]:
+def _count_tokens(usage: dict[str, Any]) -> tuple[int, int, int, int]:
     """Input, output, read from a cache and written to one."""
     return (
         _count(usage.get("input_tokens")),

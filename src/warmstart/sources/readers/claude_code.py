@@ -45,7 +45,7 @@ from warmstart.sources.json_text import has_too_many_values, parse_strictly
 from warmstart.sources.log import ReadLog
 from warmstart.sources.probe import probe_path
 from warmstart.sources.reader import FileReader, Probe, Unit, file_fingerprint, file_unit
-from warmstart.sources.readers._claude_code_transcript import ClaudeFile, SessionDraft, is_uuid
+from warmstart.sources.readers._claude_code_transcript import ClaudeFile, is_uuid
 from warmstart.sources.records import file_stem
 
 TRANSCRIPT_SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
@@ -98,11 +98,6 @@ class ClaudeCode(FileReader):
 
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
         """Read a file's session, and the subagents that older versions wrote into it."""
-        for conversation in self.read_conversations(unit, log):
-            yield conversation.finish()
-
-    def read_conversations(self, unit: Unit, log: ReadLog) -> Iterator[SessionDraft]:
-        """The sessions of a file before their messages are made."""
         transcript = ClaudeFile(unit.path, log)
         for number, line, complete in read_lines(unit.path, log):
             note = read_progress(line)
@@ -114,7 +109,8 @@ class ClaudeCode(FileReader):
                 data = parse_line(line, number, unit.path, log, complete=complete)
             if data is not None:
                 transcript.add(number, data)
-        yield from transcript.conversations()
+        for draft in transcript.conversations():
+            yield draft.finish()
 
 
 def _is_line(data: dict[str, Any]) -> bool:
