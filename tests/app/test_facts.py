@@ -131,6 +131,17 @@ def test_an_edit_in_place_that_comes_with_growth_is_found_within_the_hour(
     assert errors(check(workspace, database)["hermes:s0"]) == 1
 
 
+def test_an_edit_in_place_is_found_in_a_folder_of_databases(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    for name in ("one", "two"):
+        make_database(tmp_path / "data" / f"{name}.db", {f"{name}-1": TURN})
+    check(workspace, tmp_path / "data")
+    database = tmp_path / "data" / "two.db"
+    change(database, "UPDATE messages SET content = ? WHERE role = 'tool'", BAD)
+    assert errors(check(workspace, tmp_path / "data")["hermes:two-1"]) == 1
+
+
 def test_only_changed_sessions_are_read_again(
     workspace: Workspace, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,7 +57,7 @@ class MarkerCounter:
         return tuple(Marker(_KINDS[kind], value, uses) for kind, value, uses in self.rank())
 
     def rank(self) -> list[MarkerRow]:
-        """The same as they are stored."""
+        """Kind, value and uses of the most used ones of each kind, most used first."""
         found: list[MarkerRow] = []
         if self.files or self.urls:
             files, urls = _count_names(self.files, self.urls)

@@ -14,12 +14,14 @@ import sqlite3
 import time
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple, Self
 
+from warmstart.errors import SourceError
 from warmstart.facts.collector import gc_paused
 from warmstart.facts.derive import derive_facts
-from warmstart.facts.index import open_index
+from warmstart.facts.index import IndexUnavailableError, open_index
 from warmstart.facts.pool import MAX_WORKERS, can_fork, run_shares
 from warmstart.facts.writing import (
     Mask,
@@ -33,7 +35,7 @@ from warmstart.facts.writing import (
     write_readings,
     write_source,
 )
-from warmstart.sources import Found, ReadLog, UnitReader
+from warmstart.sources import Found, Reader, ReadLog, UnitReader
 
 __all__ = ["Index", "Progress", "Source", "refresh_sources"]
 
@@ -132,10 +134,14 @@ def refresh_sources(
         listed.append(number)
         entries = list(_make_entries(number, source, units))
         known = _load_known(connection, number)
-        measured_at = measured_before
-        if source.is_database:
-            was_written = bool(old) and _strip(stamp) != _strip(old)
-            measured_at, entries = _measure(entries, known, measured_at, was_written=was_written)
+        if not source.is_database:
+            stamp = " ".join(map(stamp_file, sorted(_find_measured(entries))))
+        measured_at, entries = _measure(
+            entries,
+            known,
+            measured_before,
+            was_written=bool(old) and stamp.replace(RACY, "") != old.replace(RACY, ""),
+        )
         listings.append(_Listing(number, source, entries, known, own_log, stamp, measured_at))
     if listings:
         with gc_paused():
@@ -156,10 +162,6 @@ def stamp_file(path: Path) -> str:
         newest = max(newest, stat.st_mtime_ns)
     is_racy = time.time_ns() - newest < RACY_SECONDS * 1e9
     return (RACY if is_racy else "") + " ".join(marks)
-
-
-def _strip(stamp: str) -> str:
-    return stamp.removeprefix(RACY)
 
 
 def _make_entries(number: int, source: Source, units: Iterable[Found]) -> Iterator[_Entry]:
@@ -185,6 +187,15 @@ def _load_known(connection: sqlite3.Connection, source: int) -> dict[Identity, _
     return {(row[0], row[1], row[2], row[3]): _Known(*row[4:]) for row in rows}
 
 
+def _find_measured(entries: Iterable[_Entry]) -> dict[Path, Reader]:
+    """The databases among the units of a source whose sessions may be edited in place."""
+    return {
+        entry.row.path: entry.found.reader
+        for entry in entries
+        if entry.row.key and hasattr(entry.found.reader, "measure")
+    }
+
+
 def _measure(
     entries: list[_Entry],
     known: dict[Identity, _Known],
@@ -192,28 +203,30 @@ def _measure(
     *,
     was_written: bool,
 ) -> tuple[float, list[_Entry]]:
-    """When all units of a database were last measured, and its entries with sizes.
+    """When all units of a source were last measured, and its entries with sizes.
 
     Where nothing asks for all sizes, only the units that changed are measured.
     """
-    reader = entries[0].found.reader if entries else None
-    measure = getattr(reader, "measure", None)
-    if measure is None:
+    databases = _find_measured(entries)
+    if not databases:
         return measured_at, entries
-    changed = {entry.identity for entry in entries if _has_changed(entry, known)}
+    changed = [entry for entry in entries if _has_changed(entry, known)]
     is_same = len(known) == len(entries) and not changed
-    everything = not known or (was_written and is_same)
-    if everything or time.time() - measured_at > MEASURE_SECONDS:
-        sizes = measure(entries[0].row.path)
-        measured_at = time.time()
-    else:
-        sizes = measure(entries[0].row.path, [e.row.key for e in entries if e.identity in changed])
-    return measured_at, [_set_size(entry, sizes) for entry in entries]
+    is_due = not known or time.time() - measured_at > MEASURE_SECONDS
+    sizes: dict[tuple[Path, str], str] = {}
+    for path, reader in databases.items():
+        keys = None
+        if not is_due and not (was_written and is_same):
+            keys = [entry.row.key for entry in changed if entry.row.path == path]
+        with suppress(SourceError):  # reading it will say why
+            found = getattr(reader, "measure")(path, keys)  # noqa: B009 - few readers have it
+            sizes |= {(path, key): size for key, size in found.items()}
+    return time.time() if is_due else measured_at, [_set_size(e, sizes) for e in entries]
 
 
-def _set_size(entry: _Entry, sizes: Mapping[str, str]) -> _Entry:
+def _set_size(entry: _Entry, sizes: Mapping[tuple[Path, str], str]) -> _Entry:
     """An entry with its size, where it was measured."""
-    size = sizes.get(entry.row.key)
+    size = sizes.get((entry.row.path, entry.row.key))
     return entry if size is None else entry._replace(row=entry.row._replace(size=size))
 
 
@@ -250,13 +263,13 @@ class _Run:
             self._read_changes(units, dirty, gone)
         self._move(units)
         for listing in listings:
-            if listing.source.is_database:
+            if listing.stamp:
                 write_source(
                     self._index.connection,
                     listing.number,
                     stamp=listing.stamp,
                     measured_at=listing.measured_at,
-                    log=listing.log,
+                    log=listing.log if listing.source.is_database else ReadLog(),
                 )
 
     def _read_changes(
@@ -293,7 +306,9 @@ class _Run:
         identity = _identify(self._index.path)
 
         def work(share: Sequence[_Entry]) -> Iterator[int]:
-            with open_index(self._index.path) as connection:
+            # What stops a worker stops the parent too, which reports it.
+            failures = (IndexUnavailableError, sqlite3.Error)
+            with suppress(*failures), open_index(self._index.path) as connection:
                 if _identify(self._index.path) != identity:
                     return  # another process has replaced the index
                 with _Writer(connection, self._mask) as writer:
@@ -302,12 +317,9 @@ class _Run:
                         yield 1
 
         shares = [alone[start::MAX_WORKERS] for start in range(MAX_WORKERS)]
-        try:
-            for _ in run_shares(work, shares):
+        with suppress(ChildProcessError), closing(run_shares(work, shares)) as done:
+            for _ in done:
                 self._count()
-        except ChildProcessError:
-            pass
-        self._done = 0
         for source in {entry.row.source for entry in alone}:
             self._known |= _load_known(self._index.connection, source)
         left = {entry.identity for entry in alone if _has_changed(entry, self._known)}

@@ -83,7 +83,7 @@ class Command(NamedTuple):
     """What the shape of a command line tells."""
 
     program: str
-    """Whose exit code the shell reports; empty when that cannot be told."""
+    """Whose exit code the shell reports; empty when that is not clear."""
     last: str
     """The last stage of the last pipeline, as written."""
     speakers: tuple[str, ...]
@@ -320,7 +320,7 @@ def may_be_benign(line: str, code: int) -> bool:
 
 
 def explain_exit(command: Command, code: int) -> str | None:
-    """Why a non-zero exit code is no failure of this command, or None if it is one."""
+    """Why a non-zero exit code is not a failure of this command, or None if it is one."""
     if code == 1 and command.program in _BENIGN:
         if command.program == "git diff" and "--check" in command.last:
             return None
