@@ -22,7 +22,7 @@ from warmstart.app.experiments import (
     reach_verdict,
     read_standing,
 )
-from warmstart.app.mining import mine_template
+from warmstart.app.mining import build_template
 from warmstart.app.templates import open_library
 from warmstart.errors import NotFoundError
 from warmstart.experiment.plan import Design, Direction, Metric, Runner, RunnerKind
@@ -113,7 +113,7 @@ class Loop:
         except NotFoundError:
             request = BuildRequest(name=TEMPLATE, rules=RULES)
             store = Selection(paths=(str(self.workspace.home / "store.db"),))
-            mined = mine_template(self.workspace, request, store, ReadLog())
+            mined = build_template(self.workspace, request, store, ReadLog(), save=False)
             with open_library(self.workspace) as library:
                 library.save(mined.template, state=TemplateState.APPROVED)
             self.say(f"template {TEMPLATE}: {len(mined.template.examples)} examples,"

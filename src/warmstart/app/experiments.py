@@ -41,7 +41,7 @@ from warmstart.experiment.plan import (
 from warmstart.experiment.tasks import Task, choose_tasks, hash_tasks, parse_tasks
 from warmstart.experiment.trial import Trial
 from warmstart.experiment.verdict import Verdict, verdict_of
-from warmstart.library import Stored
+from warmstart.library import StoredTemplate
 from warmstart.model.template import TemplateState
 from warmstart.runners.command import check_command
 from warmstart.runners.records import Record, count_unreadable, read_trials
@@ -314,7 +314,7 @@ class _Pinned(NamedTuple):
 
 def _pin_templates(workspace: Workspace, wanted: NewExperiment) -> _Pinned:
     observed = wanted.runner.kind is RunnerKind.OBSERVED
-    pinned: dict[str, Stored] = {}
+    pinned: dict[str, StoredTemplate] = {}
     for arm in wanted.design.arms:
         spec = parse_arm(arm)
         if spec.template and spec.kind in (ArmKind.WARM, ArmKind.PLACEBO):

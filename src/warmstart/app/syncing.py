@@ -19,8 +19,8 @@ from itertools import islice
 from warmstart.app.checks import judge_success
 from warmstart.app.core import Workspace
 from warmstart.app.facts import MASKED, LateMask, read_facts
+from warmstart.app.starts import hash_message
 from warmstart.app.templates import open_library
-from warmstart.app.warming import hash_message
 from warmstart.errors import NotFoundError, UsageError
 from warmstart.facts.derive import CUT, find_first_words
 from warmstart.library import Retired

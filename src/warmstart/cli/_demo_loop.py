@@ -22,9 +22,9 @@ from warmstart.app.experiments import (
     reach_verdict,
     read_standing,
 )
-from warmstart.app.mining import Mined, mine_template
+from warmstart.app.mining import BuildResult, build_template
+from warmstart.app.start import StartRequest, WarmConfig, WarmStart, prepare_start
 from warmstart.app.templates import open_library
-from warmstart.app.warming import Occasion, Prepared, WarmConfig, prepare
 from warmstart.experiment.plan import Design, Runner
 from warmstart.experiment.verdict import Verdict
 from warmstart.mine.request import BuildRequest
@@ -48,8 +48,8 @@ LESSON = "reading-notes"
 class Warmed:
     """A template of the sample sessions, and what a session about a message is sent."""
 
-    mined: Mined
-    prepared: Prepared
+    mined: BuildResult
+    prepared: WarmStart
 
     @property
     def template(self) -> Template:
@@ -72,13 +72,13 @@ def mine_and_warm(workspace: Workspace, samples: Path, log: ReadLog) -> Warmed:
         rules=Rules(min_messages=20),
     )
     selection = Selection(paths=(str(samples / "claude_code"),))
-    mined = mine_template(workspace, request, selection, log)
+    mined = build_template(workspace, request, selection, log, save=False)
     _keep(workspace, mined.template)
-    occasion = Occasion(
+    start = StartRequest(
         message=MESSAGE, agent="claude_code", tools=TOOLS, template=request.name, cwd=str(samples)
     )
     config = WarmConfig(budget=BUDGET)
-    return Warmed(mined=mined, prepared=prepare(workspace, occasion, config, record=False))
+    return Warmed(mined=mined, prepared=prepare_start(workspace, start, config, record=False))
 
 
 def prove(workspace: Workspace) -> Verdict:
@@ -96,7 +96,7 @@ def prove(workspace: Workspace) -> Verdict:
         rules = Rules(min_messages=4, min_calls=2, max_error_rate=0.9)
         request = BuildRequest(name=LESSON, rules=rules)
         store = Selection(paths=(str(workspace.home / "store.db"),))
-        _keep(workspace, mine_template(workspace, request, store, ReadLog()).template)
+        _keep(workspace, build_template(workspace, request, store, ReadLog(), save=False).template)
         design = Design(arms=("cold", f"warm:{LESSON}"), trials=TRIALS)
         _run(workspace, NewExperiment(name="proof", design=design, runner=runner,
                                       tasks_file=tasks))  # fmt: skip

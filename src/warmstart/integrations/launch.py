@@ -20,18 +20,9 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from warmstart.app import Workspace
-from warmstart.app.starting import find_start
+from warmstart.app.start import AUTO, StartRequest, decide_start, load_config
+from warmstart.app.starts import find_start, hash_message
 from warmstart.app.templates import open_library
-from warmstart.app.warming import (
-    AUTO,
-    Bookcase,
-    Occasion,
-    Prepared,
-    WarmConfig,
-    hash_message,
-    load_config,
-    prepare,
-)
 from warmstart.errors import NotFoundError, WarmstartError
 from warmstart.integrations.agents import find_command
 from warmstart.integrations.launch_claude import ClaudeCode
@@ -41,7 +32,7 @@ from warmstart.integrations.launch_hermes import Hermes
 from warmstart.integrations.launch_other import Other
 from warmstart.integrations.launch_parts import Ask, Launch, Launcher, Place
 from warmstart.integrations.launch_process import run_command
-from warmstart.library.gate import UnapprovedError
+from warmstart.library import Library, UnapprovedError
 from warmstart.model.warmup import Arm
 from warmstart.store.starts import Start
 
@@ -212,35 +203,38 @@ class _Deciding(NamedTuple):
         if ask.continues and ask.native_id and self._is_known(ask.native_id):
             return replace(plan, sentence="this session has its start already")
         with open_library(self.workspace, read_only=wish.dry_run) as library:
-            return self._choose(Bookcase(library), plan)
+            return self._choose(library, plan)
 
-    def _choose(self, bookcase: Bookcase, plan: Plan) -> Plan:
-        """Look first: only what can really be given to the agent is written down as given."""
-        config = load_config(self.workspace, {"budget": self.wish.budget})
-        look = self._prepare(bookcase, config, form="", record=False)
-        form = self.launcher.name_form(self.ask, look.warmup) if look.is_warm else ""
-        if look.is_warm and not form:
+    def _choose(self, library: Library, plan: Plan) -> Plan:
+        """Only what can really be given to the agent is recorded as given."""
+        holdout = 0.0 if self.wish.dry_run else None
+        config = load_config(self.workspace, {"budget": self.wish.budget, "holdout": holdout})
+        prepared = decide_start(self.workspace, library, self._request(), config)
+        given = replace(prepared, warmup=prepared.withheld or prepared.warmup)
+        form = self.launcher.name_form(self.ask, given.warmup) if given.is_warm else ""
+        if given.is_warm and not form:
             return replace(plan, sentence="cold: there is no way to give this command a warm-up")
-        warm = self.launcher.put(self.ask, look, form, self.place) if form else plan.cold
-        prepared = look
+        warm = self.launcher.put(self.ask, given, form, self.place) if form else plan.cold
         if not self.wish.dry_run:
             _check_places(warm)
-            prepared = self._prepare(bookcase, config, form=form, record=True)
+            prepared = prepared.record(library, form=form, native_id=self._name_session(form))
         return replace(
             plan,
             launch=warm if prepared.is_warm else plan.cold,
             environ={**plan.environ, STARTED_VARIABLE: self.ask.agent},
-            sentence=_describe(prepared),
+            sentence=str(prepared),
             arm=prepared.choice.arm,
             template=prepared.choice.template,
             unreviewed=prepared.unreviewed if prepared.is_warm else "",
             start=prepared.start,
         )
 
-    def _prepare(
-        self, bookcase: Bookcase, config: WarmConfig, *, form: str, record: bool
-    ) -> Prepared:
-        occasion = Occasion(
+    def _name_session(self, form: str) -> str | None:
+        """The id the session will have, if that is known."""
+        return self.place.session_id if form in NAMING_FORMS else self.ask.native_id
+
+    def _request(self) -> StartRequest:
+        return StartRequest(
             message=self.ask.message,
             opening=self.ask.opening,
             agent=self.ask.agent,
@@ -250,10 +244,7 @@ class _Deciding(NamedTuple):
             unreviewed=self.wish.unreviewed,
             cwd=self.ask.cwd,
             seed=self.place.session_id,
-            form=form,
-            native_id=self.place.session_id if form in NAMING_FORMS else self.ask.native_id,
         )
-        return prepare(self.workspace, occasion, config, record=record, bookcase=bookcase)
 
     def _go_cold(self, plan: Plan) -> Plan:
         """Asked for: a start like any other, only without a template."""
@@ -299,18 +290,6 @@ def _check_places(launch: Launch) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not os.access(folder, os.W_OK):
             raise PermissionError(errno.EACCES, "may not be written to", str(folder))
-
-
-def _describe(prepared: Prepared) -> str:
-    choice, warmup = prepared.choice, prepared.warmup
-    if not prepared.is_warm:
-        return f"{choice.arm}: {choice.reason}"
-    calls = sum(len(message.requests) for message in warmup.messages)
-    plural = "" if calls == 1 else "s"
-    return (
-        f"warm: {choice.template}@{prepared.version}, about {warmup.tokens:,} tokens,"
-        f" {calls} example call{plural}"
-    )
 
 
 __all__ = ["KNOWN", "Plan", "Wish", "find_launcher", "plan_launch", "run_plan", "this_place"]

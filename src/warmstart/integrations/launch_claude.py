@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 
-from warmstart.app.warming import Prepared
+from warmstart.app.start import WarmStart
 from warmstart.integrations.agents import hook_entry
 from warmstart.integrations.launch_parts import Ask, Launch, Place, Seed, has_examples
 from warmstart.integrations.launch_words import Grammar, Words, read_words
@@ -89,7 +89,7 @@ class ClaudeCode:
             return "claude-session"
         return "" if ask.words.has("--append-system-prompt-file") else "text"
 
-    def put(self, ask: Ask, prepared: Prepared, form: str, place: Place) -> Launch:
+    def put(self, ask: Ask, prepared: WarmStart, form: str, place: Place) -> Launch:
         """Our options stand first, where none of the user's can swallow them."""
         if form == "text":
             return self._append(ask, prepared.render("text").text, place)

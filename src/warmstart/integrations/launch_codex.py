@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from warmstart.app.warming import Prepared
+from warmstart.app.start import WarmStart
 from warmstart.integrations.launch_parts import Ask, Launch, Place, Seed, has_examples
 from warmstart.integrations.launch_words import END, Grammar, Words, read_words
 from warmstart.integrations.tools import AGENT_TOOLS, CODEX
@@ -77,7 +77,7 @@ class Codex:
             return "codex-rollout"
         return "" if _find_obstacle(ask.words) else "text"
 
-    def put(self, ask: Ask, prepared: Prepared, form: str, place: Place) -> Launch:
+    def put(self, ask: Ask, prepared: WarmStart, form: str, place: Place) -> Launch:
         """The same command, going on with the rollout."""
         home = place.folder("CODEX_HOME", ".codex")
         if form == "text":

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from warmstart.app.warming import Prepared
+from warmstart.app.start import WarmStart
 from warmstart.export.jsonl import encode_json
 from warmstart.integrations.launch_parts import Ask, Launch, Place, Seed
 from warmstart.integrations.launch_words import Grammar, read_words
@@ -60,7 +60,7 @@ class Hermes:
         del ask, warmup
         return "hermes-prefill"
 
-    def put(self, ask: Ask, prepared: Prepared, form: str, place: Place) -> Launch:
+    def put(self, ask: Ask, prepared: WarmStart, form: str, place: Place) -> Launch:
         """The file, and the variable that names it."""
         messages = [*_read_own(place), *prepared.render(form).body]
         path = place.home / FOLDER / f"{place.session_id}.json"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from warmstart.app.warming import Prepared
+from warmstart.app.start import WarmStart
 from warmstart.integrations.launch_parts import Ask, Launch, Place, Seed
 from warmstart.model.warmup import WarmUp
 from warmstart.placeholders import fill_words
@@ -42,7 +42,7 @@ class Other:
         del ask, warmup
         return self.form
 
-    def put(self, ask: Ask, prepared: Prepared, form: str, place: Place) -> Launch:
+    def put(self, ask: Ask, prepared: WarmStart, form: str, place: Place) -> Launch:
         """A file of that form."""
         target = Target(
             cwd=ask.cwd, session_id=place.session_id, version="0", now=place.now,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from warmstart.app.warming import Prepared
+from warmstart.app.start import WarmStart
 from warmstart.integrations.launch_words import Words
 from warmstart.model.warmup import WarmUp
 
@@ -84,7 +84,7 @@ class Launcher(Protocol):
     def name_form(self, ask: Ask, warmup: WarmUp) -> str:
         """The form the warm-up will have; empty if the agent can be given none."""
 
-    def put(self, ask: Ask, prepared: Prepared, form: str, place: Place) -> Launch:
+    def put(self, ask: Ask, prepared: WarmStart, form: str, place: Place) -> Launch:
         """The launch with a warm-up in that form."""
 
     def stay_cold(self, ask: Ask, place: Place) -> Launch:

@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 from warmstart.atomic import PREFIX, write_whole
 from warmstart.errors import NotFoundError
-from warmstart.template.errors import TemplateError
-from warmstart.template.names import MAX_VERSION, check_name
+from warmstart.template import MAX_VERSION, TemplateError, check_name
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600

@@ -13,12 +13,8 @@ from functools import partial
 from typing import Any
 
 from warmstart.app import Workspace
-from warmstart.app.templates import (
-    find_for_model,
-    list_selectable,
-    open_library,
-    try_template,
-)
+from warmstart.app.start import try_template
+from warmstart.app.templates import find_for_model, list_templates
 from warmstart.errors import WarmstartError
 from warmstart.mcp.sdk import Prompt, Server, ToolError
 from warmstart.mcp.tools import TOOLS, annotate
@@ -57,13 +53,12 @@ class WarmServer(Server):  # type: ignore[misc] # the class depends on the gener
         return await super().get_prompt(name, *arguments, **keywords)
 
     def _follow_library(self) -> set[str]:
-        with open_library(self._workspace, read_only=True) as library:
-            rows = list_selectable(library)
+        rows = list_templates(self._workspace, states=("approved",))
         known = {prompt.name for prompt in self._prompt_manager.list_prompts()}
         for row in rows:
             if row.name not in known:
                 tell = partial(tell_template, self._workspace, row.name)
-                self.add_prompt(make_prompt(tell, row.name, row.summary.get("description", "")))
+                self.add_prompt(make_prompt(tell, row.name, row.description))
         return {row.name for row in rows}
 
 
@@ -145,19 +140,16 @@ def read_resource(workspace: Workspace, name: str) -> str:
     Raises:
         WarmstartError: there is none of that name, or nobody has looked at it.
     """
-    with open_library(workspace, read_only=True) as library:
-        return canonical_json(find_for_model(library, name).template).decode()
+    return canonical_json(find_for_model(workspace, name).template).decode()
 
 
 def tell_template(workspace: Workspace, name: str, message: str = "") -> str:
     """A template as text in front of a task."""
     try:
-        with open_library(workspace, read_only=True) as library:
-            stored = find_for_model(library, name)
-        tried = try_template(stored, message, budget=PROMPT_TOKENS, form="markdown")
+        trial = try_template(workspace, name, message, budget=PROMPT_TOKENS, form="markdown")
     except WarmstartError as error:
         raise ValueError(error.message) from error
-    return f"{tried['rendered']}\n\n{message}".strip()
+    return f"{trial.content}\n\n{message}".strip()
 
 
 def make_prompt(tell: Callable[..., str], name: str, description: str) -> Any:

@@ -65,7 +65,7 @@ def convert_older(data: Any) -> Converted:
     """
     shape = find_shape(data)
     if shape is None:
-        raise TemplateError("this is no template", hint="see docs/templates.md for the format")
+        raise TemplateError("this is not a template", hint="see docs/templates.md for the format")
     notes: list[str] = []
     convert = {
         "proficiency": _convert_proficiency,

@@ -99,7 +99,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise TemplateError(f"{name} is no number in JSON")
+    raise TemplateError(f"{name} is not a JSON number")
 
 
 def _float(text: str) -> float:

@@ -28,7 +28,7 @@ _PLACES = {
     "choose": "warmstart.warm.select",
     "estimate_tokens": "warmstart.warm.tokens",
     "guess_task_type": "warmstart.warm.task_type",
-    "start": "warmstart.app.warming",
+    "start": "warmstart.app.start",
 }
 
 

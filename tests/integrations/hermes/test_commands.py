@@ -177,7 +177,7 @@ def test_templates_are_listed_with_their_record(
 def test_a_record_is_shown_with_its_interval(
     hermes: RecordingContext, workspace: Workspace, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from warmstart.app.starting import find_start
+    from warmstart.app.starts import find_start
     from warmstart.app.templates import open_library
 
     hermes.begin()

@@ -12,14 +12,15 @@ from typing import Any
 
 from warmstart.app import Workspace
 from warmstart.app.comparing import compare_sides
-from warmstart.app.mining import Mined, mine_session, mine_template
+from warmstart.app.mining import BuildResult, build_from_session, build_template
 from warmstart.app.profiling import (
     CompactionRequest,
     check_sessions,
     profile_one,
 )
-from warmstart.app.templates import find_to_test, open_library, try_template
-from warmstart.app.warming import load_config
+from warmstart.app.start import try_template
+from warmstart.app.templates import delete_template
+from warmstart.app.templates import list_templates as list_library
 from warmstart.integrations.hermes import reports
 from warmstart.integrations.hermes.printing import (
     print_document,
@@ -27,17 +28,16 @@ from warmstart.integrations.hermes.printing import (
     print_notes,
     show_progress,
 )
-from warmstart.library.gate import say_unreviewed
 from warmstart.mine.request import BuildRequest
 from warmstart.mine.rules import Rules
 from warmstart.model.selection import Selection
-from warmstart.model.template import TemplateState
 from warmstart.profile.document import to_document
 from warmstart.sources import READERS, ReadLog
-from warmstart.template.names import check_name, make_name
+from warmstart.template import check_name, make_name
 
 HERMES = Selection(source="hermes")
 EVERY = "all"
+NOTE = "mined by hermes warm"
 Args = argparse.Namespace
 
 
@@ -79,7 +79,8 @@ def extract(args: Args) -> None:
     name = make_name(args.name or f"hermes-{args.session_id}")
     request = BuildRequest(name=name, description=args.description)
     workspace, log = Workspace.open(), ReadLog()
-    _save(args, workspace, mine_session(workspace, args.session_id, request, HERMES, log), log)
+    built = build_from_session(workspace, args.session_id, request, HERMES, log, note=NOTE)
+    _show_built(args, built, log)
 
 
 def build(args: Args) -> None:
@@ -93,45 +94,47 @@ def build(args: Args) -> None:
         rules=Rules(min_messages=args.min_messages),
     )
     with show_progress() as tell:
-        mined = mine_template(workspace, request, _select(args), log, on_progress=tell)
-    _save(args, workspace, mined, log)
+        built = build_template(workspace, request, _select(args), log, note=NOTE, on_progress=tell)
+    _show_built(args, built, log)
 
 
 def list_templates(args: Args) -> None:
     """Every template."""
-    with open_library(Workspace.open(), read_only=True) as library:
-        rows = library.list()
+    rows = list_library(Workspace.open())
     document = {"templates": [reports.describe_row(row) for row in rows]}
     _show(args, document, lambda: reports.say_templates(rows))
 
 
 def test(args: Args) -> None:
     """What a session would start with."""
-    workspace = Workspace.open()
-    with open_library(workspace, read_only=True) as library:
-        stored = find_to_test(library, args.template_id, unreviewed=args.unreviewed)
-    budget = args.budget or load_config(workspace).budget
-    tried = try_template(stored, args.message, budget=budget, form="openai")
-    tried["messages"] = tried.pop("rendered")["messages"]
-    _show(args, {"test": tried, "state": str(stored.state)}, lambda: reports.say_test(tried))
-    if stored.state is not TemplateState.APPROVED:
-        print_notes([f"unreviewed: {say_unreviewed(stored)}"])
+    trial = try_template(
+        Workspace.open(), args.template_id, args.message, budget=args.budget or None,
+        unreviewed=args.unreviewed, way="--unreviewed",
+    )  # fmt: skip
+    info, warmup = trial.info, trial.warmup
+    tried = {
+        "template": info.name, "version": info.version, "state": str(info.state), "id": info.id,
+        "form": trial.form, "tokens": warmup.tokens, "parts": list(warmup.parts),
+        "left_out": list(warmup.left_out), "messages": trial.content["messages"],
+    }  # fmt: skip
+    _show(args, {"test": tried, "state": str(info.state)}, lambda: reports.say_test(tried))
+    if trial.unreviewed:
+        print_notes([f"unreviewed: {trial.unreviewed}"])
 
 
 def delete(args: Args) -> None:
     """Remove a template."""
     name = check_name(args.template_id)
-    with open_library(Workspace.open()) as library:
-        versions = library.delete(name)
+    versions = delete_template(Workspace.open(), name)
     document = {"deleted": name, "versions": versions}
     _show(args, document, lambda: [f"deleted {name}: {versions} version(s)"])
 
 
-def _save(args: Args, workspace: Workspace, mined: Mined, log: ReadLog) -> None:
-    with open_library(workspace) as library:
-        saved = library.save(mined.template, state=TemplateState.DRAFT, note="mined by hermes warm")
-    document = reports.describe_mined(mined, saved)
-    _show(args, document, lambda: reports.say_mined(mined, saved), log)
+def _show_built(args: Args, built: BuildResult, log: ReadLog) -> None:
+    if built.saved is not None:
+        saved = built.saved
+        document = reports.describe_mined(built, saved)
+        _show(args, document, lambda: reports.say_mined(built, saved), log)
 
 
 def _select(args: Args) -> Selection:

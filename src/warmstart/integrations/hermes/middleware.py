@@ -106,7 +106,7 @@ class Middleware:
 
 def _find_again(workspace: Workspace, session_id: str) -> Conversation | None:
     """A session that was decided before this process, or by ``warmstart run``."""
-    from warmstart.app.starting import find_start  # noqa: PLC0415 - same
+    from warmstart.app.starts import find_start  # noqa: PLC0415 - same
     from warmstart.integrations.hermes.kept import find_warmup  # noqa: PLC0415 - once per session
 
     warmup = find_warmup(workspace, session_id)
@@ -120,12 +120,12 @@ def _find_again(workspace: Workspace, session_id: str) -> Conversation | None:
 def _start(
     workspace: Workspace, config: HermesConfig, meeting: Meeting, message: str
 ) -> Conversation:
-    from warmstart.app.warming import Bookcase, Occasion, prepare  # noqa: PLC0415 - same
+    from warmstart.app.start import StartRequest, prepare_start  # noqa: PLC0415 - same
     from warmstart.integrations.hermes.kept import keep_warmup  # noqa: PLC0415 - once per session
     from warmstart.integrations.hermes.opening import open_soon  # noqa: PLC0415 - same
     from warmstart.integrations.hermes.placing import list_tools  # noqa: PLC0415 - same
 
-    occasion = Occasion(
+    request = StartRequest(
         message=message,
         agent=AGENT,
         model=meeting.model if isinstance(meeting.model, str) else None,
@@ -137,7 +137,7 @@ def _start(
         native_id=meeting.session_id,
     )
     with open_soon(workspace) as library:
-        prepared = prepare(workspace, occasion, bookcase=Bookcase(library))
+        prepared = prepare_start(workspace, request, library=library)
     if not prepared.is_warm:
         return Conversation(start=prepared.start)
     quietly(keep_warmup)(workspace, meeting.session_id, prepared.warmup)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from warmstart.app.mining import Mined
+from warmstart.app.mining import BuildResult
 from warmstart.integrations.hermes.printing import (
     make_table,
     percent,
@@ -13,7 +13,7 @@ from warmstart.integrations.hermes.printing import (
     say_rate,
     shorten,
 )
-from warmstart.library import Listed, Saved
+from warmstart.library import Saved, TemplateVersion
 from warmstart.profile.compaction import CompactionReport
 from warmstart.profile.comparison import Comparison
 from warmstart.profile.proficiency import PROFICIENCY_FORMULA
@@ -78,7 +78,7 @@ def say_comparison(found: Comparison) -> Iterator[str]:
     yield f"  B {found.second.label}  {say_rate(found.second_rate)}"
 
 
-def say_templates(rows: Sequence[Listed]) -> Iterator[str]:
+def say_templates(rows: Sequence[TemplateVersion]) -> Iterator[str]:
     """Every template."""
     if not rows:
         yield "no templates yet; make one: hermes warm build NAME"
@@ -105,7 +105,7 @@ def say_test(tried: Mapping[str, Any]) -> Iterator[str]:
             yield f"call {call['function']['name']} {call['function']['arguments']}"
 
 
-def say_mined(mined: Mined, saved: Saved) -> Iterator[str]:
+def say_mined(mined: BuildResult, saved: Saved) -> Iterator[str]:
     """What was made, and what is next."""
     template, plan = mined.template, mined.plan
     state = "saved as" if saved.is_new else "there already as"
@@ -126,7 +126,7 @@ def say_mined(mined: Mined, saved: Saved) -> Iterator[str]:
         yield f"  next: {command}"
 
 
-def describe_mined(mined: Mined, saved: Saved) -> dict[str, Any]:
+def describe_mined(mined: BuildResult, saved: Saved) -> dict[str, Any]:
     """The same for machines."""
     template, plan = mined.template, mined.plan
     return {
@@ -149,7 +149,7 @@ def describe_mined(mined: Mined, saved: Saved) -> dict[str, Any]:
     }
 
 
-def describe_row(row: Listed) -> dict[str, Any]:
+def describe_row(row: TemplateVersion) -> dict[str, Any]:
     """A template's row for machines."""
     record = row.record
     settled = record.successes + record.failures
@@ -193,7 +193,7 @@ def _say_tools(found: SessionProfile) -> list[str]:
     return make_table(TOOL_COLUMNS, rows) if rows else ["  no calls"]
 
 
-def _say_success(row: Listed) -> str:
+def _say_success(row: TemplateVersion) -> str:
     settled = row.record.successes + row.record.failures
     if not settled:
         return "no outcome known yet"

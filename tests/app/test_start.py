@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from support.warming import make_template
 from warmstart.app import Workspace
+from warmstart.app.candidates import Candidates
+from warmstart.app.start import StartRequest, WarmConfig, prepare_start, start
 from warmstart.app.templates import open_library
-from warmstart.app.warming import Bookcase, Occasion, WarmConfig, prepare, start
 from warmstart.errors import NotFoundError
-from warmstart.library.gate import UnapprovedError
+from warmstart.library import UnapprovedError
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
 from warmstart.warm.select import Policy
@@ -41,8 +41,8 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
 
 
 def test_a_fitting_template_is_used_and_the_start_written_down(workspace: Workspace) -> None:
-    occasion = Occasion(message=MESSAGE, agent="hermes", model="acme", cwd="/p", form="openai")
-    prepared = prepare(workspace, occasion, ALWAYS)
+    request = StartRequest(message=MESSAGE, agent="hermes", model="acme", cwd="/p", form="openai")
+    prepared = prepare_start(workspace, request, ALWAYS)
     assert prepared.choice.template == prepared.warmup.template == "fix-tests"
     with open_library(workspace) as library:
         assert library.db
@@ -59,7 +59,9 @@ def test_a_fitting_template_is_used_and_the_start_written_down(workspace: Worksp
 
 
 def test_a_look_writes_nothing(workspace: Workspace) -> None:
-    prepared = prepare(workspace, Occasion(message=MESSAGE), WarmConfig(holdout=1.0), record=False)
+    prepared = prepare_start(
+        workspace, StartRequest(message=MESSAGE), WarmConfig(holdout=1.0), record=False
+    )
     assert prepared.is_warm
     assert prepared.start is None
     with open_library(workspace) as library:
@@ -68,7 +70,7 @@ def test_a_look_writes_nothing(workspace: Workspace) -> None:
 
 
 def test_a_holdout_is_cold_and_remembers_what_it_missed(workspace: Workspace) -> None:
-    prepared = prepare(workspace, Occasion(message=MESSAGE), WarmConfig(holdout=1.0))
+    prepared = prepare_start(workspace, StartRequest(message=MESSAGE), WarmConfig(holdout=1.0))
     assert not prepared.is_warm
     ask = [{"role": "user", "content": MESSAGE}]
     assert prepared.openai(ask) == {"messages": ask}
@@ -79,9 +81,12 @@ def test_a_holdout_is_cold_and_remembers_what_it_missed(workspace: Workspace) ->
 
 
 def test_a_draft_is_used_only_when_it_is_asked_for_unreviewed(workspace: Workspace) -> None:
-    assert prepare(workspace, Occasion(message="write the guide"), ALWAYS).choice.template is None
+    assert (
+        prepare_start(workspace, StartRequest(message="write the guide"), ALWAYS).choice.template
+        is None
+    )
     with pytest.raises(UnapprovedError, match="docs@1 is a draft") as refused:
-        prepare(workspace, Occasion(template="docs"), ALWAYS)
+        prepare_start(workspace, StartRequest(template="docs"), ALWAYS)
     hint = refused.value.hint or ""
     assert "warmstart template approve docs@1" in hint
     assert "--unreviewed" in hint
@@ -97,20 +102,20 @@ def test_a_draft_is_used_only_when_it_is_asked_for_unreviewed(workspace: Workspa
 
 def test_what_is_quarantined_or_retired_is_never_used(workspace: Workspace) -> None:
     with open_library(workspace) as library:
-        library.set_state("docs", 1, TemplateState.RETIRED, "stale")
+        library.set_state("docs@1", TemplateState.RETIRED, "stale")
     with pytest.raises(UnapprovedError, match="retired: stale"):
-        prepare(workspace, Occasion(template="docs", unreviewed=True), ALWAYS)
+        prepare_start(workspace, StartRequest(template="docs", unreviewed=True), ALWAYS)
     with open_library(workspace) as library:
         library.save(make_template("foreign"), state=TemplateState.QUARANTINED)
     with pytest.raises(UnapprovedError, match="foreign@1 is quarantined"):
-        prepare(workspace, Occasion(template="foreign", unreviewed=True), ALWAYS)
+        prepare_start(workspace, StartRequest(template="foreign", unreviewed=True), ALWAYS)
     with pytest.raises(NotFoundError):
-        prepare(workspace, Occasion(template="nothing"), ALWAYS)
+        prepare_start(workspace, StartRequest(template="nothing"), ALWAYS)
 
 
 def test_an_empty_home_stays_cold(tmp_path: Path) -> None:
     fresh = Workspace.open(tmp_path / "fresh")
-    prepared = prepare(fresh, Occasion(message=MESSAGE), record=False)
+    prepared = prepare_start(fresh, StartRequest(message=MESSAGE), record=False)
     assert prepared.choice.reason == "the library is empty"
     assert not (tmp_path / "fresh").exists()
 
@@ -124,63 +129,47 @@ def test_a_cold_start_is_written_down_even_in_a_fresh_home(
 
 
 def test_files_that_are_gone_are_left_out(workspace: Workspace) -> None:
-    gone = prepare(workspace, Occasion(message=MESSAGE), ALWAYS, record=False)
+    gone = prepare_start(workspace, StartRequest(message=MESSAGE), ALWAYS, record=False)
     assert gone.choice.ranking[0].freshness == 0.0
     assert "marker:cart.py: it is gone" in gone.warmup.left_out
     Path("cart.py").touch()
-    there = prepare(workspace, Occasion(message=MESSAGE), ALWAYS, record=False)
+    there = prepare_start(workspace, StartRequest(message=MESSAGE), ALWAYS, record=False)
     assert there.choice.ranking[0].freshness == 1.0
     assert "- cart.py" in there.warmup.system
 
 
 def test_a_session_without_the_tools_stays_cold_and_says_so(workspace: Workspace) -> None:
-    occasion = Occasion(template="fix-tests", tools=["browser"])
-    prepared = prepare(workspace, occasion, ALWAYS)
+    request = StartRequest(template="fix-tests", tools=["browser"])
+    prepared = prepare_start(workspace, request, ALWAYS)
     assert prepared.choice.arm is Arm.COLD
     assert "this session has no tool" in prepared.choice.reason
 
 
 def test_records_of_this_model_count_whole_and_of_others_half(workspace: Workspace) -> None:
     for model, success in (("acme", True), ("acme", True), ("other", False)):
-        prepared = prepare(workspace, Occasion(message=MESSAGE, model=model), ALWAYS)
+        prepared = prepare_start(workspace, StartRequest(message=MESSAGE, model=model), ALWAYS)
         with open_library(workspace) as library:
             assert library.db
             assert prepared.start
             library.db.settle_start(prepared.start, f"hermes:{prepared.start}", 9, 1, success)
     with open_library(workspace) as library:
-        bookcase = Bookcase(library)
-        entry = bookcase.index("acme").get(0)
+        candidates = Candidates(library)
+        entry = candidates.make_index("acme").get(0)
         assert (entry.alpha, entry.beta, entry.uses) == (3.0, 1.5, 3)
-        entry = bookcase.index("other").get(0)
+        entry = candidates.make_index("other").get(0)
         assert (entry.alpha, entry.beta) == (2.0, 2.0)
 
 
-def test_a_bookcase_is_kept_until_it_is_refreshed(workspace: Workspace) -> None:
-    occasion = Occasion(message="write the guide", seed="s")
-    with open_library(workspace) as library:
-        bookcase = Bookcase(library)
-        before = prepare(workspace, occasion, ALWAYS, record=False, bookcase=bookcase)
-        library.approve("docs")
-        still = prepare(workspace, occasion, ALWAYS, record=False, bookcase=bookcase)
-        bookcase.refresh()
-        after = prepare(workspace, occasion, ALWAYS, record=False, bookcase=bookcase)
-    assert [p.choice.template for p in (before, still, after)] == [None, None, "docs"]
-
-
-def test_settings_and_similarity_reach_the_choice(workspace: Workspace) -> None:
-    def alike(message: str, texts: Sequence[str]) -> list[float]:
-        del message
-        return [1.0 for _ in texts]
-
-    config = WarmConfig(holdout=0, policy=Policy.BEST, threshold=0.2)
-    occasion = Occasion(message="unheard of")
-    assert not prepare(workspace, occasion, config, record=False).is_warm
-    assert prepare(workspace, occasion, config, record=False, similarity=alike).is_warm
+def test_settings_reach_the_choice(workspace: Workspace) -> None:
+    request = StartRequest(message=MESSAGE)
+    for threshold, is_warm in ((0.2, True), (2.0, False)):
+        config = WarmConfig(holdout=0, policy=Policy.BEST, threshold=threshold)
+        assert prepare_start(workspace, request, config, record=False).is_warm is is_warm
 
 
 def test_past_sessions_say_what_a_bare_message_does_not(workspace: Workspace) -> None:
-    occasion = Occasion(message="go on with the shop", history={"code": 9, "file": 1})
-    assert prepare(workspace, occasion, ALWAYS, record=False).choice.task_type == "code"
+    request = StartRequest(message="go on with the shop", history={"code": 9, "file": 1})
+    assert prepare_start(workspace, request, ALWAYS, record=False).choice.task_type == "code"
 
 
 def test_the_library_door_starts_and_renders_for_every_provider(workspace: Workspace) -> None:
