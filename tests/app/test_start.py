@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,10 +14,12 @@ from warmstart.app import Workspace
 from warmstart.app.candidates import Candidates
 from warmstart.app.start import StartRequest, WarmConfig, prepare_start, start
 from warmstart.app.templates import open_library
-from warmstart.errors import NotFoundError
+from warmstart.errors import NotFoundError, UsageError
 from warmstart.library import UnapprovedError
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
+from warmstart.store.starts import RecordedStart
+from warmstart.template import TemplateError
 from warmstart.warm.select import Policy
 
 ALWAYS = WarmConfig(holdout=0.0)
@@ -183,6 +186,96 @@ def test_the_library_door_starts_and_renders_for_every_provider(workspace: Works
     assert prepared.responses(ask)["input"][-1] == ask[0]
     assert prepared.gemini([])["contents"]
     assert prepared.render("text").text
+
+
+def talk(result: str) -> list[dict[str, Any]]:
+    """A conversation as OpenAI's chat API has it, with one test run."""
+    call = {
+        "id": "c1", "type": "function",
+        "function": {"name": "terminal", "arguments": '{"command": "pytest -q"}'},
+    }  # fmt: skip
+    return [
+        {"role": "user", "content": MESSAGE},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": result},
+        {"role": "assistant", "content": "Done."},
+    ]
+
+
+def get_start(workspace: Workspace, number: int | None) -> RecordedStart:
+    with open_library(workspace) as library:
+        return library.require_db().get_start(number or 0)
+
+
+FAILED = '{"output": "1 failed", "exit_code": 1}'
+
+
+@pytest.mark.parametrize(
+    ("given", "recorded"),
+    [
+        ({"success": True}, (0, 0, True)),
+        ({"success": False, "calls": 9, "errors": 2}, (9, 2, False)),
+        ({"messages": talk(FAILED)}, (1, 1, False)),
+        ({"messages": talk(FAILED), "success": True}, (1, 1, True)),
+        ({"messages": talk("ok")[:1]}, (0, 0, None)),
+    ],
+)
+def test_a_start_of_ones_own_code_is_finished_once(
+    workspace: Workspace, given: dict[str, Any], recorded: tuple[int, int, bool | None]
+) -> None:
+    begun = start(MESSAGE, agent="mine", template="fix-tests")
+    assert begun.finish(**given)
+    row = get_start(workspace, begun.start)
+    assert (row.calls, row.errors, row.success) == recorded
+    assert row.session_id == f"mine:start-{begun.start}"
+    assert not begun.finish(success=True)
+
+
+def test_the_warm_up_in_a_conversation_never_counts(workspace: Workspace) -> None:
+    begun = start(MESSAGE, template="fix-tests")
+    begun.finish([*begun.openai(talk(FAILED)[:1])["messages"], *talk(FAILED)[1:]])
+    assert get_start(workspace, begun.start).calls == 1
+
+
+def test_finishing_needs_something_to_record(workspace: Workspace) -> None:
+    begun = start(MESSAGE, template="fix-tests")
+    with pytest.raises(UsageError, match="nothing is known"):
+        begun.finish()
+    with pytest.raises(UsageError):
+        begun.finish(success=True, calls=1, errors=2)
+    assert get_start(workspace, begun.start).settled_at is None
+
+
+def test_a_held_out_start_says_so(workspace: Workspace) -> None:
+    held = prepare_start(workspace, StartRequest(message=MESSAGE), WarmConfig(holdout=1.0))
+    assert held.arm == "holdout"
+    assert str(held).startswith("holdout: fix-tests fits, but 100% of sessions stay cold")
+    assert held.withheld is not None
+    assert not held.withheld.is_empty
+    assert held.finish(success=True)
+
+
+def test_a_template_without_use_here_is_cold_in_both_groups(workspace: Workspace) -> None:
+    for holdout in (0.0, 1.0):
+        request = StartRequest(message=MESSAGE, cwd="/nowhere")
+        config = WarmConfig(holdout=holdout, budget=0)
+        assert prepare_start(workspace, request, config).arm is Arm.COLD
+
+
+def test_trouble_starts_a_session_cold_and_says_why(workspace: Workspace) -> None:
+    (workspace.home / "store.db").write_bytes(b"no database at all" * 90)
+    begun = start(MESSAGE)
+    assert (begun.arm, begun.start, begun.is_warm) == (Arm.COLD, None, False)
+    assert "store.db" in begun.reason
+    assert begun.openai(talk("")[:1]) == {"messages": talk("")[:1]}
+    assert not begun.finish(success=True)
+
+
+def test_a_damaged_template_is_trouble_only_where_it_was_named(workspace: Workspace) -> None:
+    next(workspace.home.rglob("fix-tests/*.json")).write_text("{}")
+    assert "is damaged" in start(MESSAGE).reason
+    with pytest.raises(TemplateError, match="is damaged"):
+        start(MESSAGE, template="fix-tests")
 
 
 def test_warm_is_a_name_of_the_package_and_light_to_import() -> None:

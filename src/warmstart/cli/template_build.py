@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -188,7 +189,8 @@ def _save_edited(
             result = app.save_text(workspace, edit, text, store=store)
         except (WarmstartError, OSError) as error:
             if source is not None or not _ask_again(error):
-                _keep(workspace, edit, text, error)
+                if source is None or not Path(str(source.name)).is_file():
+                    _keep(workspace, edit, text, error)
                 raise
             text = _ask_editor(text)
         else:
@@ -231,7 +233,8 @@ def _keep(workspace: Workspace, edit: EditText, text: str, error: Exception) -> 
     command = f"edit {edit.base}" if edit.base else f"new {edit.name}"
     note(f"your text is kept in {path}")
     if isinstance(error, WarmstartError):
-        error.hint = f"correct it there, then: warmstart template {command} --from {path}"
+        before = f"{error.hint}; " if error.hint else ""
+        error.hint = f"{before}correct it there, then: warmstart template {command} --from {path}"
 
 
 def _print_edited(result: EditResult, *, as_json: bool) -> None:

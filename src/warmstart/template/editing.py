@@ -91,9 +91,11 @@ def read_text(text: str, base: Template) -> Template:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        found = re.search(r"line (\d+)", str(error))
-        wrong = TemplateError(f"the text is not valid TOML: {error}")
-        raise TemplateTextError(wrong, int(found[1]) if found else None) from error
+        found = re.search(r"at line (\d+)", str(error))
+        line = int(found[1]) if found else max(len(text.splitlines()), 1)
+        problem = str(error).partition(" (at ")[0]
+        wrong = TemplateError(f"the text is not valid TOML: {problem}")
+        raise TemplateTextError(wrong, line) from error
     except RecursionError as error:
         raise TemplateTextError(TemplateError("the text is nested too deeply"), None) from error
     try:
