@@ -21,7 +21,7 @@ from warmstart.app.templates import open_library
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
 from warmstart.sources import ReadLog
-from warmstart.store.starts import RecordedStart
+from warmstart.store import RecordedStart
 from warmstart.testing import Prompt, Reply, ScriptedEndpoint, ToolCall
 
 pytestmark = pytest.mark.agents

@@ -18,7 +18,7 @@ from warmstart.errors import NotFoundError, UsageError
 from warmstart.library import UnapprovedError
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
-from warmstart.store.starts import RecordedStart
+from warmstart.store import RecordedStart
 from warmstart.template import TemplateError
 from warmstart.warm.select import Policy
 

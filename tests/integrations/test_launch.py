@@ -21,7 +21,7 @@ from warmstart.integrations.launch import Plan, Wish, plan_launch, run_plan
 from warmstart.integrations.launch_parts import Place
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
-from warmstart.store.starts import RecordedStart
+from warmstart.store import RecordedStart
 
 AGENT = f"""#!{sys.executable}
 import json, os, pathlib, sys

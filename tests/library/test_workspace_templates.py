@@ -13,7 +13,7 @@ from warmstart.app.starts import Outcome, settle_start
 from warmstart.app.templates import list_templates, open_library
 from warmstart.model.template import Example, TemplateState
 from warmstart.model.warmup import Arm
-from warmstart.store.starts import Start
+from warmstart.store import Start
 from warmstart.template import template_id
 
 if TYPE_CHECKING:

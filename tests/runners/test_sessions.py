@@ -18,8 +18,7 @@ from warmstart.runners.sandbox import Sandbox
 from warmstart.runners.scoring import Setting, score_trial
 from warmstart.runners.sessions import find_trials, store_trial
 from warmstart.sources import ReadLog, read_sessions
-from warmstart.store import SessionDB
-from warmstart.store.marks import NO_MARK, Mark, mark_ending, read_mark
+from warmstart.store import NO_MARK, Mark, SessionDB, mark_ending, read_mark
 from warmstart.warm.build import build_warmup
 
 TEMPLATE = Template(

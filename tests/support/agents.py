@@ -15,7 +15,7 @@ from support.launching import make_template
 from warmstart.app import Workspace
 from warmstart.app.templates import open_library
 from warmstart.model.template import Template, TemplateState
-from warmstart.store.starts import RecordedStart
+from warmstart.store import RecordedStart
 from warmstart.testing import ScriptedEndpoint
 
 ROOT = Path(__file__).resolve().parents[2]

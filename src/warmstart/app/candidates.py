@@ -17,7 +17,7 @@ import orjson
 from warmstart.library import Library
 from warmstart.model.marker import Marker, MarkerKind
 from warmstart.model.warmup import Arm
-from warmstart.store.templates import TemplateRecord
+from warmstart.store import TemplateRecord
 from warmstart.warm.select import Entry, Index, join_text
 
 __all__ = ["Candidates", "find_existing"]

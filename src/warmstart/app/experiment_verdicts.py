@@ -22,7 +22,7 @@ from warmstart.experiment.report import Change, Subject
 from warmstart.experiment.report.figures import effect_size
 from warmstart.experiment.report.lines import answer_arm, answer_smallest
 from warmstart.experiment.verdict import ArmVerdict
-from warmstart.store.templates import TemplateVerdict
+from warmstart.store import TemplateVerdict
 
 __all__ = ["list_template_verdicts", "read_report", "record_verdicts", "report_on"]
 

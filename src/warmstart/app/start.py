@@ -34,7 +34,7 @@ from warmstart.library import (
 )
 from warmstart.model.state import TemplateState
 from warmstart.model.warmup import Arm, WarmUp
-from warmstart.store.starts import Start
+from warmstart.store import Start
 from warmstart.template import TemplateError
 from warmstart.warm.build import build_warmup
 from warmstart.warm.limits import DEFAULT_BUDGET, Limits

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from warmstart.app.core import Workspace
 from warmstart.home import find_store
-from warmstart.store.templatedb import open_template_db
+from warmstart.store import open_template_db
 
 if TYPE_CHECKING:
     from warmstart.library import Library, Retired
-    from warmstart.store.starts import RecordedStart
+    from warmstart.store import RecordedStart
 
 __all__ = ["Outcome", "find_start", "hash_message", "settle_start"]
 

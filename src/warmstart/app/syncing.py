@@ -30,8 +30,7 @@ from warmstart.model.selection import Selection, last_active
 from warmstart.model.session import Link
 from warmstart.model.warmup import Arm
 from warmstart.sources import ReadLog
-from warmstart.store.starts import RecordedStart
-from warmstart.store.templatedb import TemplateDB
+from warmstart.store import RecordedStart, TemplateDB
 
 IDLE_SECONDS = 600.0
 """A session nothing was written to for so long is over."""

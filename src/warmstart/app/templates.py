@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from warmstart.model.template import Template
-    from warmstart.store.templates import TemplateRecord, TemplateVerdict
+    from warmstart.store import TemplateRecord, TemplateVerdict
     from warmstart.template import Change
 
 __all__ = [
@@ -145,7 +145,7 @@ def open_library(
     folder = workspace.home / TEMPLATES_FOLDER
     if not read_only:
         return Library(folder, workspace.open_store(store, patience_seconds=patience_seconds))
-    from warmstart.store.templatedb import open_template_db  # noqa: PLC0415 - for readers only
+    from warmstart.store import open_template_db  # noqa: PLC0415 - for readers only
 
     location = find_store(workspace.home, store)
     if "://" not in location and not Path(location).exists():

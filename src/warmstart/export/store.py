@@ -15,7 +15,7 @@ from warmstart.export.jsonl import encode_json
 from warmstart.export.openai import write_turn
 from warmstart.export.turns import Exchange, Turn, list_turns, locate_results
 from warmstart.model import Fate, Kind, Link, Message, Role, Session, Status
-from warmstart.store.marks import mark_ending
+from warmstart.store import mark_ending
 
 LIVE_STORE = "live_store"
 """The origin of sessions read from a live store: their own id already is a store's id."""

@@ -34,7 +34,7 @@ from warmstart.integrations.launch_parts import Ask, Launch, Launcher, Place
 from warmstart.integrations.launch_process import run_command
 from warmstart.library import Library, UnapprovedError
 from warmstart.model.warmup import Arm
-from warmstart.store.starts import Start
+from warmstart.store import Start
 
 KNOWN: dict[str, Callable[[], Launcher]] = {"claude": ClaudeCode, "codex": Codex, "hermes": Hermes}
 NAMING_FORMS = ("codex-rollout",)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from warmstart.library.versions import Retired
 from warmstart.model.state import Arm, TemplateState
-from warmstart.store.templates import TemplateRecord, TemplateRow
+from warmstart.store import TemplateRecord, TemplateRow
 
 __all__ = [
     "Harm",

@@ -41,14 +41,14 @@ from warmstart.library.versions import (
     summarise,
 )
 from warmstart.model.state import Arm, TemplateState
-from warmstart.store.templates import TemplateRow
+from warmstart.store import TemplateRow
 from warmstart.template import TemplateError, check_name, parse_spec, show_name
 
 if TYPE_CHECKING:
     from warmstart.library.sharing import ExportReport, ImportReport
     from warmstart.model.template import Template
     from warmstart.redact import Redactor
-    from warmstart.store.templatedb import TemplateDB
+    from warmstart.store import TemplateDB
 
 __all__ = ["TEMPLATES_FOLDER", "Library"]
 

@@ -15,7 +15,7 @@ from warmstart.model.state import TemplateState
 
 if TYPE_CHECKING:
     from warmstart.model.template import Template
-    from warmstart.store.templates import TemplateRow
+    from warmstart.store import TemplateRow
 
 __all__ = [
     "Problem",

@@ -18,8 +18,7 @@ from warmstart.experiment.trial import Trial, TrialCall, TrialStatus
 from warmstart.model import Kind, Message, Role
 from warmstart.runners.endpoint import Conversation
 from warmstart.runners.scoring import ORIGIN
-from warmstart.store import SessionDB
-from warmstart.store.marks import WARMUP_MARK, mark_ending
+from warmstart.store import WARMUP_MARK, SessionDB, mark_ending
 
 SOURCE = "experiment"
 TRIAL_SCHEMA = 1

@@ -26,7 +26,7 @@ from warmstart.sources.fields import (
 from warmstart.sources.files import is_json, parse_json
 from warmstart.sources.log import ReadLog
 from warmstart.sources.sqlite import select_known
-from warmstart.store.marks import WARMUP_MARK, read_mark
+from warmstart.store import WARMUP_MARK, read_mark
 
 COLUMNS = (
     "id", "role", "content", "tool_call_id", "tool_calls", "tool_name", "timestamp", "reasoning",

@@ -11,7 +11,7 @@ from typing import Any
 from warmstart.export.jsonl import encode_json
 from warmstart.model import Role
 from warmstart.model.warmup import WarmUp
-from warmstart.store.marks import WARMUP_MARK
+from warmstart.store import WARMUP_MARK
 from warmstart.warm.render.form import Rendered
 from warmstart.warm.target import Target
 from warmstart.warm.turns import list_turns

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warmstart.gateway import RecordError, UnsafeNameError
-from warmstart.gateway.jsonl import TranscriptFolder
+from warmstart.gateway.transcripts import TranscriptFolder
 from warmstart.store import StoreError
 
 MESSAGES = st.dictionaries(
@@ -155,7 +155,7 @@ def test_a_half_written_line_is_taken_back(folder: TranscriptFolder) -> None:
     code = "\n".join([
         "import resource, signal, sys",
         "from pathlib import Path",
-        "from warmstart.gateway.jsonl import TranscriptFolder",
+        "from warmstart.gateway.transcripts import TranscriptFolder",
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)",
         f"resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room}))",
         f"TranscriptFolder(Path({str(folder.folder)!r})).append('s1', {{'content': 'x' * 99}})",
