@@ -167,7 +167,7 @@ def _in_split(tasks: list[Task], split: str | None) -> list[Task]:
 
 
 def _worked(trial: Trial) -> bool:
-    """It came to its end, and no check says that the task was not done."""
+    """Whether it came to its end and no check failed."""
     return (
         trial.status is TrialStatus.FINISHED
         and trial.success is not False

@@ -4,7 +4,7 @@
     built.saved.spec
 
 Sessions are fetched by the place their facts name; a session of a large database is read alone,
-without listing the database. One that is no longer there is counted, not an error.
+without listing the database. One that has gone is counted and is not an error.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ def fetch_sessions(
 
     What cannot be read of them was counted when their facts were made; only what is gone is new.
     """
-    reading = ReadLog()  # ids that were met when facts were made are no copies now
+    reading = ReadLog()  # of its own: ids met while facts were made are not duplicates
     searches = MAX_SEARCHES
     by_path: dict[str, set[str]] = {}
     for facts in wanted:
@@ -262,7 +262,7 @@ def _find_units(path: str, wanted: set[str], selection: Selection, log: ReadLog)
 def _look_elsewhere(
     workspace: Workspace, session_id: str, selection: Selection, log: ReadLog
 ) -> Iterator[Session]:
-    """A session that is not where its facts say: moved, or read through another unit."""
+    """A session that is no longer at the path of its facts: moved, or read through another unit."""
     try:
         yield workspace.get_session(session_id, replace(selection, source=None), log)
     except (NotFoundError, SourceError):

@@ -91,7 +91,7 @@ class StartRequest:
     message: str = ""
     """The user's first message."""
     opening: str | None = None
-    """What the session will really begin with, where ``message`` only says what it is about."""
+    """What the session will really begin with, where ``message`` only describes it."""
     agent: str = "library"
     model: str | None = None
     tools: Collection[str] | None = None

@@ -391,7 +391,7 @@ def _print_section(
 
 
 def _list_newer(page: TemplatePage) -> list[str]:
-    """What else there is of this name, so that nobody takes one version for another."""
+    """Lines about newer versions, so that nobody takes one version for another."""
     if not page.newer:
         return []
     info, newest = page.info, page.newer[-1]

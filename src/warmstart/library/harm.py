@@ -72,7 +72,7 @@ class Harm(NamedTuple):
 
 
 def find_harmful(rows: Iterable[TemplateRow], records: Iterable[TemplateRecord]) -> list[Retired]:
-    """Versions in use that their record speaks against, each with the reason.
+    """Versions in use that do harm by their record, each with the reason.
 
     What was settled before a person gave a version its state does not count towards the least
     number of sessions: approving a retired template gives it another chance.
@@ -135,7 +135,7 @@ def find_harm(comparisons: Iterable[ModelComparison]) -> Harm | None:
     """Why the template should be taken out of use, or None.
 
     A template that harms on one model and does well on another stays: the counts are per model
-    and are shown; only a person can say for which model it is kept.
+    and are shown; a person decides for which model it is kept.
     """
     harms: list[Harm] = []
     for comparison in comparisons:

@@ -427,8 +427,8 @@ class Library:
             return
         for row in rows:
             yield from self._check_version(describe_row(row, rows))
-        for stranger in self.files.list_strangers(name):
-            yield Problem(name, None, f"{stranger!r} does not belong there")
+        for other in self.files.list_others(name):
+            yield Problem(name, None, f"{other!r} does not belong there")
         folder = self.folder / name
         if folder.exists() and folder.stat().st_mode & 0o777 != FOLDER_MODE:
             yield Problem(name, None, "its folder is open to others")

@@ -79,7 +79,7 @@ def _record(value: Any, where: str) -> dict[str, Any]:
     for field in fields(value):
         inner = getattr(value, field.name)
         has_factory = field.default_factory is not MISSING
-        default = field.default_factory() if has_factory else field.default  # type: ignore[operator] # has_factory says so
+        default = field.default_factory() if has_factory else field.default  # type: ignore[operator] # has_factory is checked
         if default is MISSING or inner != default:
             found[field.name] = _plain(inner, _join(where, field.name))
     return found

@@ -47,7 +47,7 @@ def template_rows(template: Template, state: str = "") -> Iterator[dict[str, Any
 
 
 def session_row(profile: SessionProfile, reward: float | None = None) -> dict[str, Any]:
-    """What a session says about proficiency: the figures of its profile, without its texts."""
+    """The figures of a session's profile, without its texts."""
     return {
         "schema_version": SCHEMA_VERSION,
         "kind": "session",

@@ -146,7 +146,7 @@ def _read(document: dict[str, Any], base: Template) -> Template:
 
 
 def _read_entry(entry: Any, table: str, at: int) -> Any:
-    """An entry of a table as a template file has it; what is no table is left to the schema."""
+    """An entry of a table as a template file has it; other values are left to the schema."""
     if not isinstance(entry, dict):
         return entry
     # A lesson that a person writes rests on no counts.

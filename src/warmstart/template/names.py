@@ -1,6 +1,6 @@
 """Names of templates: also the names of their folders, so nothing in them may lead elsewhere.
 
-Lower case only, because some file systems do not tell ``A`` from ``a``.
+Lower case only, because some file systems treat ``A`` and ``a`` as the same name.
 """
 
 from __future__ import annotations

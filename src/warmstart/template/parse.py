@@ -1,4 +1,4 @@
-"""From the bytes of a file nobody vouches for to plain JSON values, within limits.
+"""From the bytes of an untrusted file to plain JSON values, within limits.
 
 Everything that two programs could read differently is refused: a name that stands twice, NaN and
 infinity, numbers beyond what doubles hold, half surrogates, anything that is not UTF-8. Depth is

@@ -1,4 +1,4 @@
-"""What a template file may hold, and the reading of one nobody vouches for.
+"""What a template file may hold, and the reading of an untrusted one.
 
 The structs below are the schema: types, lengths and ranges are checked by msgspec, and
 ``schema.json`` beside this module is made from the same structs (a test keeps the two equal).
@@ -295,14 +295,14 @@ def _explain(text: str) -> TemplateError:
     match = _PLACE.match(text)
     problem, is_key, where = match.groups() if match else (text, None, "")
     place = f"{where or ''}{' name' if is_key else ''}"
-    for start, say in (
+    for start, wording in (
         ("Object contains unknown field `", "the field {} is unknown"),
         ("Object missing required field `", "{} is missing"),
     ):
         if problem.startswith(start):
             name = problem.removeprefix(start).removesuffix("`")
-            shown = show_key(name) if "unknown" in say else name
-            return TemplateError(say.format(shown), field=place, hint=NEWER)
+            shown = show_key(name) if "unknown" in wording else name
+            return TemplateError(wording.format(shown), field=place, hint=NEWER)
     return _explain_value(problem, place)
 
 
