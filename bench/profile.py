@@ -35,11 +35,10 @@ from rich.table import Table
 
 from warmstart.app import Workspace
 from warmstart.app.facts import read_facts, read_rows, refresh_facts
-from warmstart.app.profiling import profile_corpus
+from warmstart.app.profile import profile_corpus
 from warmstart.facts.collector import without_collector
 from warmstart.facts.units import read_rows as read_rows_of
-from warmstart.mine.candidates import plan_mining
-from warmstart.mine.rules import Rules
+from warmstart.mine import Rules, plan_mining
 from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog, find_units
 

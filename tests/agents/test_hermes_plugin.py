@@ -31,7 +31,7 @@ SECONDS = 240
 
 def answer(prompt: Prompt) -> Reply:
     """A model that does what the task's words ask for, one call after another."""
-    seen = sum(turn.role == "tool" for turn in prompt.since_asked)
+    seen = sum(len(message.results) for message in prompt.since_asked)
     if TASK in prompt.asked:
         calls = (
             ToolCall("terminal", {"command": "echo 4 passed # pytest -q"}),
@@ -39,7 +39,7 @@ def answer(prompt: Prompt) -> Reply:
         )
     elif "templates are there" in prompt.asked:
         calls = (ToolCall("warm_session", {"action": "list"}),)
-    elif "Delegate" in prompt.asked and "delegate_task" in prompt.tools:
+    elif "Delegate" in prompt.asked and "delegate_task" in prompt.tool_names:
         calls = (ToolCall("delegate_task", {"goal": f"{TASK} of the cart", "context": "none"}),)
     else:
         calls = ()

@@ -20,7 +20,7 @@ from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
 from warmstart.store import RecordedStart
 from warmstart.template import TemplateError
-from warmstart.warm.select import Policy
+from warmstart.warm import Policy
 
 ALWAYS = WarmConfig(holdout=0.0)
 MESSAGE = "fix the failing checkout test"

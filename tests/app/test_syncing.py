@@ -26,7 +26,7 @@ from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
 from warmstart.sources import ReadLog
 from warmstart.store import RecordedStart, Start
-from warmstart.warm.target import Target
+from warmstart.warm import Target
 
 NOW = 1_800_000_000.0
 LATER = NOW + 3600

@@ -21,7 +21,7 @@ def test_the_index_is_made_by_listing_and_remade_on_request(run: Run, home: Path
     assert "1 session, 3 calls from 1 source" in run("facts", "status").stdout
     again = run("facts", "rebuild", path, "--json")
     assert json.loads(again.stdout)["sessions"] == 1
-    assert "made anew: 1 session" in again.stderr
+    assert "rebuilt: 1 session" in again.stderr
 
 
 def test_a_bad_line_is_told_each_time(run: Run, home: Path) -> None:

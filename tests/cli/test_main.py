@@ -16,7 +16,12 @@ from click.testing import Result
 from support.badinput import write
 from support.sessions import make_session, write_export
 from warmstart import __version__
-from warmstart.cli.main import COMMANDS, cli, main
+from warmstart.cli._complete import (
+    complete_experiments,
+    complete_sessions,
+    complete_templates,
+)
+from warmstart.cli.main import COMMANDS, OTHER_WORDS, cli, main
 
 Run = Callable[..., Result]
 HEAVY = ("rich", "orjson", "sqlite3", "warmstart.sources", "warmstart.model", "platformdirs")
@@ -52,6 +57,49 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
 def test_help_names_every_command(run: Run) -> None:
     shown = run("--help").output
     assert all(name in shown and entry.help in shown for name, entry in COMMANDS.items())
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("profil", "warmstart profile"), ("analyze", "warmstart profile"),
+        ("extract", "warmstart template extract"), ("create-template", "warmstart template build"),
+        ("list-templates", "warmstart template list"), ("test", "warmstart template test"),
+        ("list", "warmstart sessions list, warmstart template list"),
+        ("delete", "warmstart template delete"), ("lst", "warmstart sessions list"),
+    ],
+)  # fmt: skip
+def test_an_unknown_word_is_answered_with_what_it_may_mean(run: Run, word: str, meant: str) -> None:
+    result = run(word)
+    assert result.exit_code == 2
+    assert f"Did you mean: {meant}" in result.stderr
+
+
+def test_every_suggestion_is_a_command(run: Run) -> None:
+    for meant in {one for many in OTHER_WORDS.values() for one in many}:
+        assert run(*meant.split(), "--help").exit_code == 0, meant
+
+
+def test_without_a_command_the_machine_is_described_and_the_next_step_named(
+    run: Run, home: Path
+) -> None:
+    empty = run()
+    assert empty.exit_code == 0
+    assert "warmstart demo" in empty.stdout
+    write_export(home / "ws/archive/all.jsonl", make_session("one"))
+    found = run()
+    assert "readable, 1 " in found.stdout
+    assert "warmstart profile" in found.stdout
+
+
+def test_names_of_sessions_and_templates_are_completed(home: Path) -> None:
+    write_export(home / "ws/archive/all.jsonl", make_session("abcdefgh-1234"))
+    context = click.Context(cli)
+    parameter = click.Argument(["name"])
+    assert complete_sessions(context, parameter, "abc") == ["abcdefgh"]
+    assert complete_sessions(context, parameter, "x") == []
+    assert complete_templates(context, parameter, "") == []
+    assert complete_experiments(context, parameter, "") == []
 
 
 def test_every_command_can_be_loaded() -> None:

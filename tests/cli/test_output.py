@@ -1,4 +1,4 @@
-"""Progress and notes: only for a person who is waiting."""
+"""Notes and colors: only for a person who is watching."""
 
 from __future__ import annotations
 
@@ -17,34 +17,20 @@ class Terminal(io.StringIO):
         return True
 
 
-def use_terminal(monkeypatch: pytest.MonkeyPatch, patience: float = -1.0) -> Terminal:
+def use_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(_output, "PATIENCE_SECONDS", patience)
     return stream
-
-
-def test_a_short_wait_shows_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = use_terminal(monkeypatch, patience=60.0)
-    assert list(_output.follow(range(3), "sessions")) == [0, 1, 2]
-    assert terminal.getvalue() == ""
-
-
-def test_a_long_wait_counts_what_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = use_terminal(monkeypatch)
-    assert list(_output.follow(range(3), "sessions")) == [0, 1, 2]
-    assert "sessions read" in terminal.getvalue()
 
 
 def test_quiet_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = use_terminal(monkeypatch)
-    assert list(_output.follow(range(3), "sessions", quiet=True)) == [0, 1, 2]
     _output.note("hello", quiet=True)
     assert terminal.getvalue() == ""
 
 
-def test_colour_is_for_terminals_and_no_color_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_color_is_for_terminals_and_no_color_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = use_terminal(monkeypatch)
     monkeypatch.delenv("NO_COLOR", raising=False)
     _output.open_console(stderr=True).print("x", style="red")

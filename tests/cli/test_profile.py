@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from support.sessions import make_messages, make_session, make_steps, write_export
-from warmstart.cli._profile_compaction import WORDS
 from warmstart.model import Compaction, Kind, Link, Message, Parent, Role, Session
 from warmstart.model import Result as ToolResult
+from warmstart.present.compare import ANSWERS
 from warmstart.stats.noninferiority import Preservation
 
 Run = Callable[..., Any]
@@ -46,11 +46,11 @@ def load(result: Any) -> dict[str, object]:
 
 
 def test_a_corpus_is_profiled_with_intervals_and_a_verdict(run: Run, many: Path) -> None:
-    result = run("profile", many)
+    result = run("profile", many, "--details")
     assert result.exit_code == 0
     for words in (
-        "25 sessions", "error rate", "By session length", "Learning or selection?", "design effect",
-        "Tools, by what it would pay to fix", "By model", "acme-small", "1 without calls",
+        "25 sessions", "error rate", "By session length", "Does it learn", "design effect",
+        "Tools, by what it would pay to fix", "By model", "acme-small", "sessions without calls 1",
     ):  # fmt: skip
         assert words in result.stdout, words
     assert result.stderr == ""
@@ -104,9 +104,9 @@ def test_settings_come_from_the_configuration_too(run: Run, home: Path, many: Pa
 
 
 def test_one_session_is_profiled_by_a_prefix_of_its_id(run: Run, many: Path) -> None:
-    result = run("profile", "good-3", many)
+    result = run("profile", "good-3", many, "--details")
     assert result.exit_code == 0
-    for words in ("hermes:good-3", "task type terminal", "proficiency", "0.60 x S", "Tools"):
+    for words in ("hermes:good-3", "task type terminal", "Proficiency", "0.60 x S", "Tools"):
         assert words in result.stdout, words
     document = load(run("profile", "good-3", many, "--json"))["profile"]
     assert isinstance(document, dict)
@@ -197,7 +197,7 @@ def test_equal_ids_in_two_stores_are_two_compactions(run: Run, tmp_path: Path) -
 def test_every_answer_about_compaction_is_documented() -> None:
     page = (Path(__file__).parents[2] / "docs" / "profile.md").read_text()
     assert all(f"`{answer}`" in page for answer in Preservation)
-    assert all(f"| {words} |" in page for words in WORDS.values())
+    assert all(f"| {words} |" in page for words, _ in ANSWERS.values())
 
 
 def test_without_compactions_there_is_nothing_to_tell(run: Run, many: Path) -> None:

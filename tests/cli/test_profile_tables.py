@@ -10,11 +10,12 @@ import pytest
 from rich.cells import cell_len
 
 from support.sessions import STARTED, make_session, make_steps, write_export
-from warmstart.cli._profile_about import describe_filters, span_days
-from warmstart.cli._profile_text import p_value, p_words
+from warmstart.app.sessions import find_period
 from warmstart.facts.derive import derive_facts
 from warmstart.model import Message, Role
 from warmstart.model.selection import Selection
+from warmstart.present import p_value, p_words
+from warmstart.present.about import describe_filters, describe_period
 
 Run = Callable[..., Any]
 LONG_TOOL = "mcp__a_server_with_a_long_name__a_tool_with_a_long_name"
@@ -46,7 +47,7 @@ def test_the_tools_fit_and_name_a_session_that_can_be_asked_for(
     shown = run("profile", folder, COLUMNS=str(width)).stdout
     rows = rows_after(shown, "Tools, by what it would pay to fix")
     assert max(map(cell_len, rows)) <= width
-    assert any("0000000a #0" in row for row in rows)
+    assert any("0000000a #1" in row for row in rows)
     assert run("profile", "0000000a", folder).exit_code == 0
 
 
@@ -61,7 +62,7 @@ def test_a_narrow_terminal_shows_fewer_columns_and_a_wide_one_all(run: Run, fold
 def test_no_table_is_wider_than_the_terminal(run: Run, folder: Path, width: int) -> None:
     shown = run("profile", folder, COLUMNS=str(width)).stdout
     tables = [line for line in shown.splitlines() if "  " in line.strip()]
-    assert max(cell_len(line) for line in tables if "error rate" not in line) <= width
+    assert max(map(cell_len, tables)) <= width
 
 
 def test_calls_of_a_tool_are_those_its_rate_is_over(run: Run, tmp_path: Path) -> None:
@@ -75,8 +76,8 @@ def test_the_contrast_counts_the_sessions_it_compares(run: Run, tmp_path: Path) 
     sizes = (3, 3, 3, 8, 8, 14)
     made = [make_steps(f"s-{n}", "x" + "." * size) for n, size in enumerate(sizes)]
     path = write_export(tmp_path / "s.jsonl", *made)
-    shown = run("profile", path, "--buckets", "10,20").stdout
-    assert "longest minus the one before" in shown
+    shown = run("profile", path, "--buckets", "10,20", "--details").stdout
+    assert "Longest sessions minus the next" in shown
     assert "(3 sessions)" in shown
 
 
@@ -107,27 +108,27 @@ def test_where_to_look_for_one_session_may_be_said(run: Run, folder: Path) -> No
     assert run("profile", "0000000a", folder, "--source", "hermes").exit_code == 0
 
 
-def test_nothing_found_prints_nothing(run: Run, tmp_path: Path) -> None:
+def test_nothing_found_is_one_sentence(run: Run, tmp_path: Path) -> None:
     result = run("profile", tmp_path)
-    assert result.stdout == ""
-    assert "no sessions found" in result.stderr
+    assert result.stdout == "No sessions were found.\n"
+    assert "warmstart doctor" in result.stderr
 
 
 def test_what_is_not_known_is_not_printed_as_zero(run: Run, tmp_path: Path) -> None:
     silent = make_session("quiet-1", messages=[Message(role=Role.USER, text="hi")], ended_at=None)
     path = write_export(tmp_path / "s.jsonl", silent)
     shown = run("profile", path).stdout
-    assert "error rate no judged calls" in shown
+    assert "No call of these sessions was judged ok or failed." in shown
     assert not any(word in shown for word in ("tokens", "time ", "0 of 0", "calls:"))
     alone = run("profile", "quiet-1", path).stdout
     assert "tokens" not in alone
-    assert "1 message, 1 turn of the user, 0 calls\n" in alone
+    assert "1 message, 1 turn of the user, 0 calls" in alone
 
 
 def test_one_of_anything_is_not_in_the_plural(run: Run, tmp_path: Path) -> None:
     path = write_export(tmp_path / "s.jsonl", make_steps("one-1", "x" + "." * 9))
     shown = run("profile", path).stdout
-    assert "10 judged calls in 1 session\n" in shown
+    assert "1 of 10 judged calls failed" in shown
     assert "1 sessions" not in shown
 
 
@@ -143,7 +144,7 @@ def test_without_errors_there_is_no_table_of_trends(run: Run, tmp_path: Path) ->
     shown = run("profile", path).stdout
     assert "inconclusive" in shown
     assert "WITHIN SESSIONS" not in shown
-    assert shown.count("0-9 0.0 %") == 1
+    assert shown.count("calls 1-10 0.0 %") == 1
 
 
 def test_an_id_is_cleaned_before_it_is_cut(run: Run, tmp_path: Path) -> None:
@@ -159,8 +160,8 @@ def test_the_page_says_what_it_is_about(run: Run, folder: Path, tmp_path: Path) 
     header = page.read_text().partition("<header>")[2].partition("</header>")[0]
     assert "hermes; 2026-01-01" in header
     assert "12 sessions" in header
-    assert "Filters: agent hermes, at least 3 messages." in header
-    assert "Made on 20" in header
+    assert "filters: agent hermes, at least 3 messages" in header
+    assert " on 20" in page.read_text().partition("<footer>")[2]
 
 
 def test_filters_on_the_page_name_no_home(run: Run, folder: Path, home: Path) -> None:
@@ -189,5 +190,5 @@ def test_days_come_from_whatever_time_is_known() -> None:
         derive_facts(make_session("b-1", started_at=None, ended_at=STARTED + 3 * day)),
         derive_facts(make_session("c-1", messages=silent, started_at=None, ended_at=None)),
     ]
-    assert span_days(sessions) == ("2026-01-01", "2026-01-04")
-    assert span_days(sessions[2:]) is None
+    assert describe_period(find_period(sessions)) == "2026-01-01 to 2026-01-04"
+    assert describe_period(find_period(sessions[2:])) == ""

@@ -87,7 +87,7 @@ def test_a_missing_file_is_one_line(run: Run, folder: Path) -> None:
 def test_too_much_is_refused_unread(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("warmstart.cli._redacting.MAX_CHARACTERS", 4)
+    monkeypatch.setattr("warmstart.redact.redactor.MAX_CHARACTERS", 4)
     result = run("redact", write(folder, "log.txt", b"12345"))
     assert (result.exit_code, result.stdout) == (1, "")
     assert "over the limit" in result.stderr

@@ -14,11 +14,13 @@ from rich.cells import cell_len
 
 from support.badinput import write
 from support.sessions import STARTED, make_messages, make_session, write_export
+from warmstart.app.sessions import ListedSession, shorten_ids
+from warmstart.app.sessions import _make_row as make_row
 from warmstart.cli._filters import Moment
-from warmstart.cli._listing import Row, make_row, shorten_ids
 from warmstart.facts.derive import derive_facts
 from warmstart.facts.packing import row_of
 from warmstart.model import Session
+from warmstart.present.terminal import CUT_NAMES
 
 Run = Callable[..., Result]
 DAY = 86_400
@@ -38,16 +40,15 @@ def store(home: Path) -> Path:
     return write_export(home / "ws/archive/all.jsonl", *moments)
 
 
-def _row(session: Session) -> Row:
-    facts = derive_facts(session)
-    return make_row(row_of(facts), facts)
+def _row(session: Session) -> ListedSession:
+    return make_row(row_of(derive_facts(session)))
 
 
 def test_the_newest_is_first_and_the_footer_is_on_stderr(run: Run, store: Path) -> None:
     result = run("sessions", "list", store)
     lines = result.stdout.splitlines()
     assert [line.split()[0] for line in lines] == ["ID", "cccccccc", "bbbbbbbb", "aaaaaaaa"]
-    assert result.stderr == "3 sessions, 9 calls, 3 errors (50.0% of 6 judged)\n"
+    assert result.stderr == "3 sessions, 9 calls, 3 errors (50.0 % of 6 judged)\n"
 
 
 def test_without_a_path_the_machine_s_stores_are_read(run: Run, store: Path) -> None:
@@ -56,8 +57,8 @@ def test_without_a_path_the_machine_s_stores_are_read(run: Run, store: Path) -> 
 
 def test_a_row_has_counts_a_rate_and_a_title(run: Run, store: Path) -> None:
     row = run("sessions", "list", store, "--limit", 1).stdout.splitlines()[1].split()
-    assert row[:5] == ["cccccccc", "2026-01-03", "hermes", "acme-large", "shop"]
-    assert row[5:] == ["6", "3", "1", "50.0%", "Fix", "the", "checkout"]
+    assert row[:6] == ["cccccccc", "2026-01-03", "00:01", "hermes", "acme-large", "shop"]
+    assert row[6:] == ["6", "3", "1", "50.0", "%", "Fix", "the", "checkout"]
 
 
 def test_a_limit_is_said_and_all_lifts_it(run: Run, store: Path) -> None:
@@ -121,7 +122,7 @@ def test_no_line_is_wider_than_the_terminal(run: Run, home: Path, width: int) ->
     path = write_export(home / "e.jsonl", *hostile)
     result = run("sessions", "list", path, COLUMNS=str(width))
     assert max(cell_len(line) for line in result.stdout.splitlines()) <= width
-    assert "ids that end in …" in result.stderr
+    assert CUT_NAMES in result.stdout
 
 
 def test_hostile_text_is_shown_harmlessly(run: Run, home: Path) -> None:

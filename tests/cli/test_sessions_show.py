@@ -13,9 +13,7 @@ from hypothesis import given
 from rich.cells import cell_len
 
 from support.sessions import STARTED, make_messages, make_session, sessions, write_export
-from warmstart.cli._outcome import describe_evidence, describe_status
-from warmstart.cli._output import open_console
-from warmstart.cli._transcript import print_pieces, render_transcript
+from warmstart.app.sessions import ShownSession
 from warmstart.model import (
     Certainty,
     Compaction,
@@ -35,6 +33,15 @@ from warmstart.model import (
 from warmstart.model import (
     Result as CallResult,
 )
+from warmstart.present import Document, Facts
+from warmstart.present.session import (
+    SessionView,
+    describe_evidence,
+    describe_status,
+    session_document,
+)
+from warmstart.present.terminal import lay_out
+from warmstart.sources import ReadLog
 
 Run = Callable[..., Result]
 
@@ -76,7 +83,7 @@ def test_the_head_says_what_is_known(show: Show) -> None:
     head = show(session).partition("\n\n")[0]
     for fact in (
         "agent     hermes, 1.2, acme-large", "project   /home/dev/shop, main", "1 min 30 s",
-        "3 (1 ok, 1 error, 1 unanswered; 50.0% of the 2 judged failed)", "hermes:p (subagent)",
+        "3 (1 ok, 1 error, 1 unanswered; 50.0 % of the 2 judged failed)", "hermes:p (subagent)",
         "1,200 input, 30 output, 5 cache read, $0.50", "task      t-7", "reward    1",
     ):  # fmt: skip
         assert fact in head
@@ -116,14 +123,14 @@ def test_long_results_are_cut_and_full_shows_them_whole(show: Show) -> None:
 
 def test_calls_only_is_a_table_and_errors_narrow_it(show: Show) -> None:
     rows = show(make_session(), "--calls").partition("\n\n")[2].splitlines()
-    assert [row.split()[0] for row in rows] == ["#", "0", "1", "2"]
+    assert [row.split()[0] for row in rows] == ["#", "1", "2", "3"]
     failed = show(make_session(), "--calls", "--errors").partition("\n\n")[2].splitlines()
-    assert [row.split()[0] for row in failed] == ["#", "0"]
+    assert [row.split()[0] for row in failed] == ["#", "1"]
 
 
 def test_errors_show_each_failed_call_under_the_words_before_it(show: Show) -> None:
     text = show(make_session(), "--errors")
-    assert "call 0\n  assistant:\n  I will look.\n  → terminal" in text
+    assert "call 1\n  assistant:\n  I will look.\n  → terminal" in text
     assert "cart.py" not in text
 
 
@@ -134,7 +141,7 @@ def test_errors_of_a_session_without_any_say_so(show: Show) -> None:
 
 def test_an_error_with_no_words_before_it_stands_alone(show: Show) -> None:
     text = show(make_session(messages=[replace(m, text="") for m in make_messages()]), "--errors")
-    assert "call 0\n  → terminal" in text
+    assert "call 1\n  → terminal" in text
 
 
 def test_json_is_the_lossless_form(show: Show) -> None:
@@ -160,13 +167,37 @@ def test_hostile_text_is_shown_harmlessly(show: Show) -> None:
         assert "[bold red]x[/]" in text
 
 
+def test_a_failure_shows_the_lines_that_complain(show: Show) -> None:
+    noise = [f"[STARTED] step {n}" for n in range(20)]
+    text = "\n".join([*noise, "error: could not sign", "aborted", *noise])
+    messages = make_messages()
+    messages[3] = replace(
+        messages[3], results=(CallResult(text=text, call_id="c1", is_error=True),)
+    )
+    shown = show(make_session(messages=messages), "--errors")
+    assert "error: could not sign" in shown
+    assert "characters in all" not in shown.partition("error: could not sign")[0]
+
+
+def test_a_transcript_can_be_sent_as_a_page(run: Run, home: Path) -> None:
+    session = make_session(project=f"{home}/shop", title="Fix the checkout")
+    path = write_export(home / "e.jsonl", session)
+    page = home / "page.html"
+    result = run("sessions", "show", session.native_id, path, "--html", page)
+    assert (result.exit_code, result.stdout) == (0, "")
+    text = page.read_text()
+    assert "<h1>Fix the checkout</h1>" in text
+    assert "pytest -q" in text
+    assert str(home) not in text
+
+
 @given(session=sessions())
 def test_any_session_can_be_shown_within_the_width(session: Session) -> None:
-    console = open_console()
-    with console.capture() as captured:
-        print_pieces(console, render_transcript(session, full=True))
-    widest = max((cell_len(line) for line in captured.get().splitlines()), default=0)
-    assert widest <= console.width
+    shown = ShownSession(session=session, log=ReadLog())
+    blocks = session_document(shown, SessionView(full=True)).blocks
+    blocks = [block for block in blocks if not isinstance(block, Facts)]
+    lines = lay_out(Document(title="", blocks=blocks), 80)
+    assert all(cell_len("".join(span.text for span in line)) <= 80 for line in lines)
 
 
 def outcome(**fields: object) -> Outcome:

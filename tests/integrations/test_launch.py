@@ -7,6 +7,7 @@ import json
 import os
 import stat
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -254,6 +255,34 @@ def test_another_command_gets_a_file_of_the_form_asked_for(
     assert "pytest -q" in seen["file"]
     assert seen["argv"] == [f"--context={made.launch.seeds[0].path}", "go"]
     assert list_starts(workspace)[0].agent == "my-agent"
+
+
+@pytest.mark.parametrize("form", ["text", ""])
+@pytest.mark.parametrize(
+    "wishes", [{}, {"cold": True}, {"template": "fix-cart"}, {"template": "x"}]
+)
+def test_with_a_home_that_cannot_be_written_the_file_is_empty(
+    form: str, wishes: dict[str, Any], place: Place, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    workspace = Workspace(tmp_path / "file" / "ws")
+    place = replace(place, home=workspace.home)
+    words = ("my-agent", "--context={warmup}", "{warmup}")
+    made = plan(workspace, place, *words, form=form, message=MESSAGE, **wishes)
+    seen = run(workspace, made)
+    assert seen["argv"] == [f"--context={os.devnull}", os.devnull]
+    assert seen["file"] == ""
+    assert len([*seen["said"], made.sentence]) == 1
+    assert made.sentence.startswith("cold: ")
+
+
+def test_a_placeholder_without_a_form_names_an_empty_file(
+    workspace: Workspace, place: Place
+) -> None:
+    made = plan(workspace, place, "my-agent", "{warmup}")
+    seen = run(workspace, made)
+    assert seen["file"] == ""
+    assert seen["argv"] == [str(made.launch.seeds[0].path)]
 
 
 def test_another_command_without_a_form_starts_cold(workspace: Workspace, place: Place) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from support.profiles import make_facts
 from warmstart.model.facts import SessionFacts
+from warmstart.present import to_json
 from warmstart.profile.comparison import Comparison, collect_side, compare
-from warmstart.profile.document import to_document
 from warmstart.stats.noninferiority import three_way
 
 
@@ -107,7 +107,7 @@ def test_a_side_without_judged_calls_has_no_difference() -> None:
         found = between(one, sessions(10, 0.2, "b"))
         assert found.verdict == "inconclusive"
         assert found.sentence == "These data cannot tell: no judged calls in A."
-        assert to_document(found)["difference"]["p"] is None
+        assert to_json(found)["difference"]["p"] is None
 
 
 def test_a_tool_without_judged_calls_on_a_side_has_no_difference() -> None:
@@ -137,7 +137,7 @@ def test_what_was_compared_and_what_was_left_out_is_counted() -> None:
     found = between(one, sessions(7, 0.2, "b", 2, tasks=True))
     assert (found.units, found.unpaired) == ((7, 7), (3, 0))
     assert found.first_rate.calls == found.second_rate.calls == 210
-    assert to_document(found)["unpaired"] == [3, 0]
+    assert to_json(found)["unpaired"] == [3, 0]
 
 
 def test_equal_differences_leave_three_tasks_of_n_open() -> None:

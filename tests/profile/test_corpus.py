@@ -6,6 +6,7 @@ from support.profiles import make_calls, make_facts
 from warmstart.errors import UsageError
 from warmstart.model import Tokens
 from warmstart.model.facts import Marker, MarkerKind, Voice
+from warmstart.present import to_json
 from warmstart.profile import (
     Rules,
     corpus_profile,
@@ -14,7 +15,6 @@ from warmstart.profile import (
     summarise,
 )
 from warmstart.profile.corpus import parse_buckets
-from warmstart.profile.document import to_document
 
 
 def test_only_judged_calls_are_in_the_rate_and_the_rest_is_counted() -> None:
@@ -181,7 +181,7 @@ def test_markers_domains_and_styles_are_pooled() -> None:
 
 
 def test_a_profile_becomes_plain_json_values() -> None:
-    document = to_document(corpus_profile([summarise([make_facts("x..")])]))
+    document = to_json(corpus_profile([summarise([make_facts("x..")])]))
     assert document["rate"]["errors"] == 1
     assert document["tools"][0]["waste"] == 1
     assert document["learning"]["verdict"] == "inconclusive"

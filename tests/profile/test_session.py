@@ -113,6 +113,31 @@ def test_messages_of_anthropic_give_what_their_reader_gives(tmp_path: Path) -> N
     assert replace(held, agent=session.agent) == profile_whole_session(session)
 
 
+def test_responses_items_and_gemini_contents_are_profiled_too() -> None:
+    items = [
+        {"role": "user", "content": "look around"},
+        {"type": "function_call", "call_id": "c", "name": "shell", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c", "output": "a.txt"},
+        {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": "ok"}],
+        },
+    ]
+    contents = [
+        {"role": "user", "parts": [{"text": "look around"}]},
+        *({"role": role, "parts": [part]}
+          for output in ({"output": "a.txt"}, {"error": "no such folder"})
+          for role, part in (
+              ("model", {"functionCall": {"name": "list_dir", "args": {}}}),
+              ("user", {"functionResponse": {"name": "list_dir", "response": output}}),
+          )),
+    ]  # fmt: skip
+    assert (profile_session(items).messages, profile_session(items).calls) == (4, 1)
+    found = profile_session(contents)
+    assert (found.messages, found.calls, found.rate.errors) == (5, 2, 1)
+
+
 class Dumped:
     """What clients return: an object that gives itself as a dict."""
 

@@ -13,17 +13,20 @@ from hypothesis import strategies as st
 from support.machines import Machine, Run
 from support.mining import make_worked
 from support.planting import FIRST, SECOND, Planter, find_leaks, write_claude_code
+from warmstart.app.profile import ProfileResult, SessionResult
 from warmstart.app.redaction import redact_texts
 from warmstart.facts.derive import OPENING_CHARS, derive_facts
 from warmstart.mine import BuildRequest, extract_template
+from warmstart.model.selection import Selection
+from warmstart.present import profile_document, session_profile_document, write_html
 from warmstart.profile.corpus import corpus_profile
-from warmstart.profile.page import build_corpus_page, build_session_page
 from warmstart.profile.session import profile_whole_session
 from warmstart.profile.summarise import summarise
 from warmstart.redact import Redactor
+from warmstart.sources import ReadLog
 from warmstart.template import canonical_json
 from warmstart.tool import run_tool_text
-from warmstart.warm.render import RENDERERS
+from warmstart.warm import RENDERERS
 
 TASK = "Fix the cart in the shop and round totals"
 
@@ -187,8 +190,20 @@ def test_no_page_shows_a_piece_of_what_markers_and_titles_were_cut_from(
     asked = ("w " * OPENING_CHARS)[: OPENING_CHARS - at % 90] + f" {secrets[3]}"
     session = make_worked("cut", steps, asked=asked, title=f"{'t' * (at % 40)} {secrets[3]}")
     pages = [
-        build_corpus_page(_redacted(corpus_profile([summarise([derive_facts(session)])]))),
-        build_session_page(_redacted(profile_whole_session(session))),
+        write_html(
+            profile_document(
+                ProfileResult(
+                    profile=_redacted(corpus_profile([summarise([derive_facts(session)])])),
+                    selection=Selection(),
+                    log=ReadLog(),
+                )
+            )
+        ),
+        write_html(
+            session_profile_document(
+                SessionResult(profile=_redacted(profile_whole_session(session)), log=ReadLog())
+            )
+        ),
     ]
     assert not find_leaks(plant.planted, *pages)
 

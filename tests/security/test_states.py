@@ -71,7 +71,7 @@ def test_it_is_neither_a_prompt_nor_a_resource(state: TemplateState) -> None:
     with open_library(workspace) as library:
         library.set_state(f"{template.name}@1", state)
     assert asyncio.run(server.list_prompts()) == []
-    with pytest.raises(ValueError, match="no approved template"):
+    with pytest.raises(Exception, match="no approved template"):
         asyncio.run(server.get_prompt(template.name, {"message": "x"}))
     with pytest.raises(UsageError, match=str(state)):
         read_resource(workspace, template.name)

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from support.badinput import damaged, read_all, retyped, survive, to_jsonl, write
 from support.sessions import make_session, sessions, write_export
-from warmstart.export import encode_line, export_warmstart
+from warmstart.export import export_warmstart
 from warmstart.model import Session, Status
 from warmstart.sources import READERS, ReadLog
 from warmstart.sources.probe import probe_path
 from warmstart.sources.readers.warmstart import Warmstart
+from warmstart.wire import encode_line
 
 READER = Warmstart()
 RECORD = json.loads(encode_line(export_warmstart(make_session())))

@@ -70,6 +70,8 @@ class Computer:
             "HTTP_PROXY": NOBODY,
             "NO_PROXY": "127.0.0.1,localhost",
         }
+        if "PYTHONPATH" in os.environ:  # another checkout's warmstart
+            self.environ["PYTHONPATH"] = os.environ["PYTHONPATH"]
         self.save(make_template())
 
     def save(self, template: Template) -> None:

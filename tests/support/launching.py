@@ -9,8 +9,7 @@ from warmstart.app.start import WarmStart
 from warmstart.integrations.launch_parts import Place
 from warmstart.model.template import Example, Guidance, Template
 from warmstart.model.warmup import Arm, WarmUp
-from warmstart.warm.build import build_warmup
-from warmstart.warm.select import Choice
+from warmstart.warm import TemplateChoice, build_warmup
 
 SESSION_ID = "11111111-2222-4333-8444-555555555555"
 MESSAGE = "fix the failing cart test"
@@ -41,7 +40,7 @@ def make_warmup(template: Template | None = None, **fields: Any) -> WarmUp:
 
 
 def make_prepared(template: Template | None = None, **fields: Any) -> WarmStart:
-    choice = Choice(template="fix-cart", arm=Arm.WARM, reason="it fits", task_type="mixed")
+    choice = TemplateChoice(template="fix-cart", arm=Arm.WARM, reason="it fits", task_type="mixed")
     return WarmStart(choice=choice, warmup=make_warmup(template, **fields))
 
 

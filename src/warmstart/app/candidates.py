@@ -18,7 +18,7 @@ from warmstart.library import Library
 from warmstart.model.marker import Marker, MarkerKind
 from warmstart.model.warmup import Arm
 from warmstart.store import TemplateRecord
-from warmstart.warm.select import Entry, Index, join_text
+from warmstart.warm import TemplateEntry, TemplateIndex, join_text
 
 __all__ = ["Candidates", "find_existing"]
 
@@ -41,13 +41,13 @@ class Candidates:
             self._records.setdefault(record.template_id, []).append(record)
         self._unapproved = 0 if rows else len(library.files.list_names())
 
-    def make_index(self, model: str | None) -> Index:
+    def make_index(self, model: str | None) -> TemplateIndex:
         """What can be chosen, with how it went for a model."""
         texts = [
             join_text(name, summary.get("tags", ()), summary.get("anchors", ()))
             for name, summary in zip(self._names, self._summaries, strict=True)
         ]
-        return Index.of_texts(
+        return TemplateIndex.of_texts(
             self._names,
             texts,
             lambda place: self._make_entry(place, model),
@@ -60,7 +60,7 @@ class Candidates:
         files = [value for kind, value in markers if kind == MarkerKind.FILE]
         return len(_list_existing(files, cwd)) / len(files) if files else 1.0
 
-    def _make_entry(self, place: int, model: str | None) -> Entry:
+    def _make_entry(self, place: int, model: str | None) -> TemplateEntry:
         summary = self._summaries[place]
         good = bad = 0.0
         uses = 0
@@ -70,7 +70,7 @@ class Candidates:
                 good += weight * record.successes
                 bad += weight * record.failures
                 uses += record.uses
-        return Entry(
+        return TemplateEntry(
             name=self._names[place],
             tags=tuple(summary.get("tags", ())),
             anchors=tuple(summary.get("anchors", ())),

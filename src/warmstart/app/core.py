@@ -144,8 +144,8 @@ class Workspace:
         A link keeps pointing where it points.
 
         Raises:
-            UsageError: there is a file already and ``overwrite`` is not set, what is there is no
-                file, or there is no folder.
+            UsageError: there is a file already and ``overwrite`` is not set, the path is not a
+                file, or its folder does not exist.
         """
         if path.exists() and not path.is_file():
             raise UsageError(f"{str(path)!r} is not a file", hint="name one to be written")

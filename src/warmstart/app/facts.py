@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from warmstart.app.core import COPYING_READERS, Workspace, explain_failure
 from warmstart.app.fact_sources import expand_database, list_entries, name_place
 from warmstart.errors import SourceError
-from warmstart.facts.derive import derive_facts
+from warmstart.facts import derive_facts
 from warmstart.facts.hermes_refresh import READERS, refresh_database
 from warmstart.facts.index import (
     FILE,

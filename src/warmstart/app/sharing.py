@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 
 from warmstart.app.core import Workspace
 from warmstart.app.facts import read_facts
-from warmstart.app.profiling import load_rules
+from warmstart.app.profile import load_rules
 from warmstart.app.redaction import open_redactor, redact_texts
 from warmstart.app.templates import open_library
 from warmstart.errors import NotFoundError, WarmstartError
-from warmstart.export.jsonl import encode_line
 from warmstart.library import (
     ExportReport,
     ImportReport,
@@ -30,7 +29,7 @@ from warmstart.library import (
 )
 from warmstart.model.selection import Selection
 from warmstart.model.template import TemplateState
-from warmstart.profile.session import profile_facts
+from warmstart.profile import profile_facts
 from warmstart.sources import ReadLog
 from warmstart.template import (
     DEFAULT_LIMITS,
@@ -41,6 +40,7 @@ from warmstart.template import (
     template_id,
     template_rows,
 )
+from warmstart.wire import encode_line
 
 __all__ = [
     "Dataset",

@@ -36,19 +36,23 @@ from warmstart.model.state import TemplateState
 from warmstart.model.warmup import Arm, WarmUp
 from warmstart.store import Start
 from warmstart.template import TemplateError
-from warmstart.warm.build import build_warmup
-from warmstart.warm.limits import DEFAULT_BUDGET, Limits
-from warmstart.warm.render import Kind, Rendered, render
-from warmstart.warm.select import (
+from warmstart.warm import (
+    ANYWHERE,
+    DEFAULT_BUDGET,
     DEFAULT_HOLDOUT,
     DEFAULT_THRESHOLD,
-    Choice,
+    FormKind,
     Policy,
-    Rules,
+    Rendered,
+    SelectionRules,
+    Target,
+    TemplateChoice,
+    WarmUpLimits,
+    build_warmup,
     choose,
+    guess_task_type,
+    render,
 )
-from warmstart.warm.target import ANYWHERE, Target
-from warmstart.warm.task_type import guess_task_type
 
 if TYPE_CHECKING:
     from warmstart.model import Message
@@ -120,11 +124,13 @@ class StartRequest:
 class WarmStart:
     """What a session starts with; a cold one has an empty warm-up, so that callers need no case."""
 
-    choice: Choice
+    choice: TemplateChoice
     warmup: WarmUp
     request: StartRequest = field(default_factory=StartRequest)
     info: TemplateVersion | None = None
     """The version that is used, or was withheld."""
+    version: int | None = None
+    """Its number."""
     withheld: WarmUp | None = None
     """What a held-out session would have got."""
     start: int | None = None
@@ -143,11 +149,6 @@ class WarmStart:
     def reason(self) -> str:
         """Why this arm, in one sentence."""
         return self.choice.reason
-
-    @property
-    def version(self) -> int | None:
-        """The template's version."""
-        return self.info.version if self.info else None
 
     @property
     def is_warm(self) -> bool:
@@ -262,7 +263,7 @@ class TemplateTrial(NamedTuple):
     @property
     def content(self) -> Any:
         """The text, the files by name, or the body of the request."""
-        if self.rendered.kind is Kind.TEXT:
+        if self.rendered.kind is FormKind.TEXT:
             return self.rendered.text
         return self.rendered.files or self.rendered.body
 
@@ -289,7 +290,7 @@ def start(message: str, *, workspace: Workspace | None = None, **fields: Any) ->
         if is_named and isinstance(error, NotFoundError | TemplateError):
             raise
         return WarmStart(
-            choice=Choice(template=None, arm=Arm.COLD, reason=str(error)),
+            choice=TemplateChoice(template=None, arm=Arm.COLD, reason=str(error)),
             warmup=COLD_WARMUP,
             request=request,
         )
@@ -361,6 +362,7 @@ def decide_start(
         warmup=built if choice.arm is not Arm.HOLDOUT else _empty(stored),
         request=request,
         info=stored.info,
+        version=stored.info.version,
         withheld=built if choice.arm is Arm.HOLDOUT else None,
         unreviewed=describe_unreviewed(stored) if is_warm and is_draft else "",
         workspace=workspace,
@@ -389,7 +391,6 @@ def try_template(
     warmup = build_warmup(
         stored.template,
         template_id=stored.info.id,
-        message=message,
         budget=load_config(workspace).budget if budget is None else budget,
     )
     rendered = render(warmup, form, messages=[{"role": "user", "content": message}])
@@ -399,9 +400,9 @@ def try_template(
     )
 
 
-def _choose(library: Library, request: StartRequest, config: WarmConfig) -> Choice:
+def _choose(library: Library, request: StartRequest, config: WarmConfig) -> TemplateChoice:
     candidates = Candidates(library)
-    rules = Rules(
+    rules = SelectionRules(
         policy=config.policy,
         holdout=config.holdout,
         threshold=config.threshold,
@@ -414,9 +415,9 @@ def _choose(library: Library, request: StartRequest, config: WarmConfig) -> Choi
     return choose(request.message, index, session_seed=seed, rules=rules)
 
 
-def _take_named(stored: StoredTemplate, request: StartRequest) -> Choice:
+def _take_named(stored: StoredTemplate, request: StartRequest) -> TemplateChoice:
     """A template that was asked for by name."""
-    return Choice(
+    return TemplateChoice(
         template=stored.info.name,
         arm=Arm.WARM,
         reason=f"{stored.info.name} was asked for by name",
@@ -428,10 +429,9 @@ def _build(stored: StoredTemplate, request: StartRequest, config: WarmConfig) ->
     return build_warmup(
         stored.template,
         template_id=stored.info.id,
-        message=request.message,
         budget=config.budget,
         tools=request.tools,
-        limits=Limits(existing=find_existing(stored.template.markers, request.folder)),
+        limits=WarmUpLimits(existing=find_existing(stored.template.markers, request.folder)),
     )
 
 

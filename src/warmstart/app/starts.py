@@ -16,9 +16,9 @@ from warmstart.store import open_template_db
 
 if TYPE_CHECKING:
     from warmstart.library import Library, Retired
-    from warmstart.store import RecordedStart
+    from warmstart.store import RecordedStart, TemplateDB
 
-__all__ = ["Outcome", "find_start", "hash_message", "settle_start"]
+__all__ = ["Outcome", "find_start", "hash_message", "open_starts", "settle_start"]
 
 
 class Outcome(NamedTuple):
@@ -34,14 +34,19 @@ class Outcome(NamedTuple):
 
 def find_start(workspace: Workspace, agent: str, native_id: str) -> RecordedStart | None:
     """The start of the session that an agent calls by that id, or None."""
-    location = find_store(workspace.home)
-    if "://" not in location and not Path(location).exists():
-        return None
-    db = open_template_db(location)
+    db = open_starts(workspace)
     if db is None:
         return None
     with closing(db):
         return db.find_start(agent, native_id)
+
+
+def open_starts(workspace: Workspace) -> TemplateDB | None:
+    """The store's rows of starts, for reading; None where there is no store yet."""
+    location = find_store(workspace.home)
+    if "://" not in location and not Path(location).exists():
+        return None
+    return open_template_db(location)
 
 
 def settle_start(library: Library, start_id: int, outcome: Outcome) -> list[Retired]:

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from warmstart.app.core import Workspace
-from warmstart.export import export_store
-from warmstart.export.store import LIVE_STORE
+from warmstart.export import LIVE_STORE, export_store
 from warmstart.model import Session
 from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog

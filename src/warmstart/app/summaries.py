@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from warmstart.app.core import Workspace
 from warmstart.app.facts import Progress, View, identify_file, open_view
-from warmstart.facts.derive import derive_facts
+from warmstart.facts import derive_facts
 from warmstart.facts.index import BUSY_SECONDS, IndexUnavailableError
 from warmstart.facts.pool import MAX_WORKERS, can_fork, run_shares
 from warmstart.facts.reading import (
@@ -28,7 +28,7 @@ from warmstart.model.facts import SessionFacts
 from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog
 
-__all__ = ["Making", "read_summaries", "read_summary"]
+__all__ = ["Making", "read_summaries", "read_summary", "summarise_view"]
 
 Summarise = Callable[[Sequence[SessionFacts]], bytes]
 Members = Sequence[tuple[int, int]]
@@ -80,22 +80,27 @@ def read_summary(
     on_progress: Progress | None = None,
 ) -> bytes:
     """All summaries as one, kept until any session changes."""
-    version, summarise, join, code = making
     with open_view(workspace, selection, log, on_progress=on_progress) as view:
         if view is None:
-            return join(list(_summarise_unkept(workspace, selection, log, summarise)))
-        members = view.select(selection)
-        wanted = _Wanted(version, summarise, keep=not selection.has_filters, code=code)
-        if not wanted.keep:
-            return join(_ensure_summaries(view, members, wanted))
-        whole = f"{version}:whole"
-        stamp = stamp_chunk(members, code)
-        kept = load_summaries(view.connection, view.place, whole).get(0)
-        if kept is not None and kept[0] == stamp:
-            return kept[1]
-        data = join(_ensure_summaries(view, members, wanted))
-        _keep(view, whole, 0, (stamp, data))
-        return data
+            return making.join(list(_summarise_unkept(workspace, selection, log, making.summarise)))
+        return summarise_view(view, selection, making)
+
+
+def summarise_view(view: View, selection: Selection, making: Making) -> bytes:
+    """All summaries of what is selected of an index that is up to date, as one."""
+    version, summarise, join, code = making
+    members = view.select(selection)
+    wanted = _Wanted(version, summarise, keep=not selection.has_filters, code=code)
+    if not wanted.keep:
+        return join(_ensure_summaries(view, members, wanted))
+    whole = f"{version}:whole"
+    stamp = stamp_chunk(members, code)
+    kept = load_summaries(view.connection, view.place, whole).get(0)
+    if kept is not None and kept[0] == stamp:
+        return kept[1]
+    data = join(_ensure_summaries(view, members, wanted))
+    _keep(view, whole, 0, (stamp, data))
+    return data
 
 
 class _Wanted(NamedTuple):

@@ -1,14 +1,20 @@
-"""The filters that ``sessions list`` and ``sessions export`` share, as click options."""
+"""Options that commands about sessions share: which sessions, and which tools count as what."""
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from warmstart.errors import UsageError
+
+if TYPE_CHECKING:
+    from warmstart.app import Workspace
+    from warmstart.profile import Rules
 
 _UNIT_SECONDS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _AGE = re.compile(r"(\d{1,6})([mhdw])")
@@ -38,10 +44,11 @@ class Moment(click.ParamType):  # type: ignore[type-arg] # generic only since cl
                 moment += timedelta(days=1)
             return moment.timestamp()
         except (ValueError, OverflowError, OSError):
-            self.fail(f"{value!r} is no date (2026-01-31) and no age (12h, 7d, 2w)", param, ctx)
+            known = "a date (2026-01-31) or an age (12h, 7d, 2w)"
+            self.fail(f"{value!r} must be {known}", param, ctx)
 
 
-_OPTIONS = (
+_FILTERS = (
     click.option("--format", metavar="NAME", help="Read PATHs as this format; else detected."),
     click.option("--source", metavar="NAME", help="Only sessions of this format."),
     click.option("--agent", metavar="NAME", help="Only sessions of this agent."),
@@ -54,10 +61,49 @@ _OPTIONS = (
     click.option("--max-messages", type=click.IntRange(min=0), metavar="N"),
     click.option("--errors", "errors_only", is_flag=True, help="Only sessions with failed calls."),
 )
+_RULES = (
+    click.option("--count-trivial", is_flag=True,
+                 help="Count housekeeping tools (todo, memory, clarify ...) in rates too."),
+    click.option("--trivial", multiple=True, metavar="TOOL",
+                 help="Leave this tool out of rates as well; may be repeated."),
+    click.option("--tool-type", "tool_types", multiple=True, metavar="TOOL=TYPE",
+                 help="Count TOOL as code, file, research, terminal, browser, meta or other."),
+)  # fmt: skip
 
 
 def session_filters(command: _Command) -> _Command:
     """Give a command every filter; they arrive as the fields of a Selection."""
-    for option in reversed(_OPTIONS):
+    return _give(command, _FILTERS)
+
+
+def rule_options(command: _Command) -> _Command:
+    """Give a command what decides which tools count; ``take_rules`` makes rules of it."""
+    return _give(command, _RULES)
+
+
+def _give(command: _Command, options: Iterable[Callable[[_Command], _Command]]) -> _Command:
+    for option in reversed(list(options)):
         command = option(command)
     return command
+
+
+def take_rules(workspace: Workspace, options: dict[str, Any]) -> Rules:
+    """The rules a user asked for; their options are taken out of ``options``.
+
+    Raises:
+        UsageError: a tool type is not written TOOL=TYPE or does not exist.
+    """
+    from warmstart.app.profile import load_rules  # noqa: PLC0415 - loads the profile stage
+
+    names = ("count_trivial", "trivial", "tool_types")
+    return load_rules(workspace, **{name: options.pop(name) for name in names})
+
+
+def refuse_empty(items: Iterable[str | None]) -> None:
+    """Refuse an empty argument, as of an unset variable, which would mean this folder.
+
+    Raises:
+        UsageError: an item is empty.
+    """
+    if any(item is not None and not item.strip() for item in items):
+        raise UsageError("an argument is empty", hint="name an id or a path; . is this folder")

@@ -13,9 +13,9 @@ from typing import IO
 
 from warmstart.app import Workspace
 from warmstart.cli._output import note, print_json, write_bytes
-from warmstart.cli._text import clean
 from warmstart.errors import NotFoundError
 from warmstart.integrations.launch import Plan, Wish, plan_launch, run_plan
+from warmstart.present import clean
 
 SCHEMA_VERSION = 1
 EXIT_NO_COMMAND = 127

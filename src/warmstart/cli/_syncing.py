@@ -21,9 +21,8 @@ from warmstart.cli._output import (
     print_table,
     report_skips,
 )
-from warmstart.cli._refreshing import watch_reading
-from warmstart.cli._text import clean, count, iso_time, local_time
 from warmstart.integrations.launch_files import clear_leftovers
+from warmstart.present import clean, count, iso_time, local_time, show_progress
 from warmstart.sources import ReadLog
 
 SCHEMA_VERSION = 1
@@ -35,7 +34,7 @@ def print_sync(*, idle_seconds: float, as_json: bool, quiet: bool) -> None:
     log = ReadLog()
     workspace = Workspace.open()
     clear_leftovers(workspace)
-    with watch_reading(quiet=quiet) as progress:
+    with show_progress(quiet=quiet) as progress:
         report = sync_starts(workspace, log, idle_seconds=idle_seconds, on_progress=progress)
     if as_json:
         print_json(_to_json(report, log))

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from warmstart import app
-from warmstart.cli._experiment_options import runner_options
 from warmstart.cli._output import list_skips, note, open_console, print_json, report_skips
-from warmstart.cli._text import clean, count
+from warmstart.cli.experiment import read_runner, runner_options
 from warmstart.errors import UsageError
+from warmstart.present import clean, count, show_progress
 
 if TYPE_CHECKING:
     from warmstart.app import Bootstrap, Bootstrapped
@@ -48,7 +48,6 @@ def bootstrap(*, asked: str | None, jobs: int, as_json: bool, quiet: bool, **wan
     approve it, and test it on other tasks. Interrupted, the same command goes on where it was.
     """
     from warmstart.app.experiment_runs import RunOptions  # noqa: PLC0415 - keeps --help light
-    from warmstart.cli._experiment import read_runner, show_progress  # noqa: PLC0415 - same
     from warmstart.sources import ReadLog  # noqa: PLC0415 - same
 
     runner = read_runner({**wanted, "observed": None})
@@ -59,7 +58,7 @@ def bootstrap(*, asked: str | None, jobs: int, as_json: bool, quiet: bool, **wan
     names = ("name", "tasks_file", "count", "split", "trials")
     request = app.Bootstrap(runner=runner, **{name: wanted[name] for name in names})
     log = ReadLog()
-    with show_progress(quiet=quiet) as report:
+    with show_progress("trials", quiet=quiet) as report:
         options = RunOptions(jobs=jobs, report=report)
         made = app.bootstrap_template(app.Workspace.open(), request, log, options)
     report_skips(log, quiet=quiet)

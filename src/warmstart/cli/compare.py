@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
 
-from warmstart.cli._profile_rules import rule_options, take_rules
+from warmstart.app import Workspace
+from warmstart.app.compare import compare_sides
+from warmstart.cli._filters import Moment, rule_options, take_rules
+from warmstart.cli._output import JSON, QUIET, put_out, report_skips
+from warmstart.errors import NotFoundError, UsageError
+from warmstart.model.selection import Selection
+from warmstart.present import comparison_document
+from warmstart.sources import ReadLog
+
+TEXT_FIELDS = frozenset({"source", "agent", "model", "project", "tool", "format"})
+NUMBER_FIELDS = frozenset({"min_messages", "max_messages"})
+TIME_FIELDS = frozenset({"since", "until"})
+HINT = "warmstart compare --help"
 
 
 @click.command()
@@ -14,8 +28,8 @@ from warmstart.cli._profile_rules import rule_options, take_rules
 @click.argument("second", metavar="B")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @rule_options
-@click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
-@click.option("--quiet", "-q", is_flag=True, help="Say nothing on stderr but errors.")
+@JSON
+@QUIET
 def compare(
     *,
     first: str,
@@ -37,8 +51,53 @@ def compare(
 
     PATHs after A and B are where both are looked for; without any, on the whole machine.
     """  # noqa: D301 - click keeps lines as they are after the character, not after its name
-    from warmstart.app import Workspace  # noqa: PLC0415 - same
-    from warmstart.cli._comparing import run_compare  # noqa: PLC0415 - keeps --help light
+    workspace, within, log = Workspace.open(), Selection(paths=paths), ReadLog()
+    rules = take_rules(workspace, options)
+    sides = [(text, parse_side(text, within)) for text in (first, second)]
+    try:
+        result = compare_sides(workspace, sides, within, rules=rules, log=log)
+    except NotFoundError:
+        report_skips(log, quiet=quiet)
+        raise
+    put_out(comparison_document(result), as_json=as_json)
+    report_skips(log, quiet=quiet)
 
-    rules = take_rules(Workspace.open(), options)
-    run_compare((first, second), paths, rules, as_json=as_json, quiet=quiet)
+
+def parse_side(text: str, within: Selection) -> Selection | str:
+    """A side as a user wrote it: a filter, a path, or else a session's id.
+
+    Raises:
+        UsageError: a filter has an unknown name or a value that cannot be right.
+    """
+    if not text.strip():
+        raise UsageError("a side to compare is empty", hint=HINT)
+    if "=" in text:
+        fields: dict[str, Any] = {}
+        for part in text.split(","):
+            name, sign, value = part.strip().partition("=")
+            if not sign or not value:
+                raise UsageError(f"{part!r} is not NAME=VALUE", hint=HINT)
+            fields.update(_parse_field(name.replace("-", "_"), value))
+        return replace(within, **fields)
+    if Path(text).exists():
+        return replace(within, paths=(text,))
+    return text
+
+
+def _parse_field(name: str, value: str) -> dict[str, Any]:
+    try:
+        if name == "path":
+            return {"paths": (value,)}
+        if name in TEXT_FIELDS:
+            return {name: value}
+        if name in NUMBER_FIELDS:
+            return {name: int(value)}
+        if name in TIME_FIELDS:
+            return {name: Moment(end_of_day=name == "until").convert(value, None, None)}
+    except (ValueError, click.UsageError) as error:
+        words = f"{value!r} must be a number"
+        if isinstance(error, click.UsageError):
+            words = error.message
+        raise UsageError(f"filter {name!r}: {words}", hint=HINT) from error
+    known = sorted(TEXT_FIELDS | NUMBER_FIELDS | TIME_FIELDS | {"path"})
+    raise UsageError(f"there is no filter {name!r}", hint=f"filters are {', '.join(known)}")

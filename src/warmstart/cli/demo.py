@@ -1,296 +1,224 @@
-"""``warmstart demo``: what works today, on the sample sessions that ship with the package.
+"""``warmstart demo``: the real commands, run on the sample sessions that ship with the package.
 
-A story to be read top to bottom; it needs no configuration, fetches nothing and leaves nothing
-behind. JSON is one object: ``schema_version``, ``samples``, ``stores``, ``sessions``, ``totals``,
-``naive``, ``repairs``, ``template``, ``warmup``, ``demonstration`` (the verdict of a scripted
-model), ``next`` and ``skipped``.
+A story to be read top to bottom: a sentence, a command, what it prints. It needs no configuration,
+fetches nothing and leaves nothing behind: everything happens in a home of its own. JSON is one
+object: ``schema_version`` and ``steps``, each with its sentence, command and output.
 """
 
 from __future__ import annotations
 
+import io
+import json
+import os
+import re
 import shlex
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import click
-from rich.text import Text
 
-from warmstart.cli import _findings
-from warmstart.cli._demo_loop import MESSAGE, mine_and_warm, open_demo, prove
-from warmstart.cli._demo_tell import (
-    tell_learning,
-    tell_template,
-    tell_verdict,
-    tell_warmup,
-    template_json,
-)
-from warmstart.cli._findings import Disagreement, Repair, SampleStore
-from warmstart.cli._listing import Tally, percent
-from warmstart.cli._outcome import describe_arguments, outcome_line
-from warmstart.cli._output import (
-    Column,
-    list_skips,
-    open_console,
-    print_json,
-    print_table,
-    report_skips,
-)
-from warmstart.cli._text import clean, count, one_line
-from warmstart.cli._transcript import Piece, print_pieces, render_call
-from warmstart.experiment.verdict import to_dict
-from warmstart.facts import derive_facts
-from warmstart.model import Call, Session, Status
-from warmstart.model.selection import count_messages
-from warmstart.profile.corpus import corpus_profile
-from warmstart.profile.summarise import summarise
+from warmstart.cli._output import JSON, print_json, put_out
+from warmstart.errors import InternalError
+from warmstart.present import Block, Document, Excerpt, Heading, NextSteps, Text, find_width
 from warmstart.samples import samples_path
-from warmstart.sources import ReadLog
+from warmstart.testing import LearningModel, ScriptedEndpoint
 
-if TYPE_CHECKING:
-    from rich.console import Console
+SCHEMA_VERSION = 2
+MESSAGE = "Add GET /orders/{id}/invoice that returns InvoiceOut. Same style, with a test."
+SHOWN = "$ warmstart "
+INDENT = 2
+TRAINING_TASKS = 8
+TEST_TASKS = 20
+SAMPLES = "SAMPLES"
+"""Stands for the samples' folder in what is shown."""
 
-    from warmstart.app import Workspace
 
-SCHEMA_VERSION = 1
-WORST_SESSIONS = 5
-MAX_EXCERPT_LENGTH = 150
-NOT_MISTAKES = (Status.REJECTED, Status.CANCELLED, Status.UNANSWERED)
+class Step(NamedTuple):
+    """A command of the story."""
+
+    sentence: str
+    """What a reader should look at."""
+    words: tuple[str, ...]
+    """What is run after ``warmstart``."""
+    max_lines: int = 0
+    """Lines of its output that are shown; 0 for none."""
+
+
+class StepResult(NamedTuple):
+    """A command that was run."""
+
+    step: Step
+    output: str
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="The same figures as JSON.")
+@JSON
 def demo(*, as_json: bool) -> None:
-    """Show what warmstart does, on sample sessions that ship with it.
+    """Show what warmstart does, by running its commands on sample sessions.
 
     Needs no configuration and no network, and leaves nothing behind.
     """
-    log = ReadLog()
-    stores = _findings.read_samples(samples_path(), log)
-    with open_demo() as workspace:
+    samples = samples_path()
+    with _own_home(), ScriptedEndpoint(LearningModel()) as endpoint:
         if as_json:
-            print_json(_story_json(workspace, stores, log))
-        else:
-            _tell_story(open_console(), workspace, stores)
-    report_skips(log)
+            done = list(_run_steps(samples, endpoint.url))
+            print_json({"schema_version": SCHEMA_VERSION, "steps": [_make_fields(t) for t in done]})
+            return
+        put_out(Document(title="warmstart on sample sessions", blocks=[Text(INTRODUCTION)]))
+        for one in _run_steps(samples, endpoint.url):
+            put_out(Document(title="", blocks=list(_show(one))))
+    put_out(Document(title="", blocks=[NextSteps(NEXT_COMMANDS)]))
 
 
-def list_next_commands() -> list[tuple[str, str]]:
-    """What to type next, and what it is for."""
-    samples = shlex.quote(str(samples_path()))
-    return [
-        ("warmstart doctor", "finds the sessions that your own agents keep on this machine"),
-        ("warmstart profile", "says how reliable they were, and where it would pay to fix"),
-        ("warmstart sessions show ID --errors", "shows one, each failure with its evidence"),
-        ("warmstart template auto", "mines the best of them into templates to review"),
-        ("warmstart run -- claude", "starts the next one warm"),
-        (f"warmstart sessions list {samples}", "lists the sessions of this demo"),
-    ]
+INTRODUCTION = (
+    f"{SAMPLES} below stands for a folder of small, made-up sessions of five agents that comes"
+    " with the package. Every command works the same on your own sessions, without a folder."
+)
+NEXT_COMMANDS = (
+    ("warmstart doctor", "find the sessions that your own agents keep on this machine"),
+    ("warmstart profile", "how reliable they were, and where it would pay to fix"),
+    ("warmstart sessions show ID --errors", "one of them, each failure with its evidence"),
+)
 
 
-def _tell_story(console: Console, workspace: Workspace, stores: Sequence[SampleStore]) -> None:
-    sessions = [session for store in stores for session in store.sessions]
-    _tell_stores(console, stores)
-    _tell_rates(console, stores)
-    tell_learning(console, corpus_profile([summarise(map(derive_facts, sessions))]))
-    _tell_worst(console, sessions)
-    _tell_judgement(console, sessions)
-    _tell_repair(console, _findings.find_repairs(sessions))
-    warmed = mine_and_warm(workspace, samples_path(), ReadLog())
-    _heading(console, "5. What worked, as a template")
-    tell_template(console, warmed)
-    _heading(console, "6. What a new session is sent")
-    tell_warmup(console, warmed, MESSAGE)
-    _heading(console, "7. Does it help? Ask, instead of hoping")
-    tell_verdict(console, prove(workspace))
-    _tell_next(console)
+def _list_steps(samples: Path, url: str, home: Path) -> Iterator[Step]:
+    place, tasks, store = str(samples), str(home / "tasks.jsonl"), str(home / "store.db")
+    yield Step("Find sessions: which agents keep some, and whether they can be read.",
+               ("doctor", *(str(samples / name) for name in ("claude_code", "hermes", "codex"))),
+               8)  # fmt: skip
+    yield Step("How reliable is the agent, and what fails most?", ("profile", place), 20)
+    yield Step("One session: every failure with the evidence it was judged by.",
+               ("sessions", "show", "8f64b609", place, "--errors"), 24)  # fmt: skip
+    yield Step("Learn from sessions that went well. The result is a draft that a person reads.",
+               ("template", "build", str(samples / "claude_code"), "--name", "shop-api",
+                "--min-messages", "20"), 18)  # fmt: skip
+    yield Step("Approve it; nothing uses a template before.",
+               ("template", "approve", "shop-api@1", "--yes"), 3)  # fmt: skip
+    yield Step("What a new session would start with. The same bytes every time.",
+               ("warm", MESSAGE, "--template", "shop-api", "--agent", "claude_code",
+                "--budget", "700", "--cwd", place), 24)  # fmt: skip
+    yield Step("Prove it. The model here is a script written to slip less often when it is shown"
+               " examples: a demonstration, not a result. It runs cold on some tasks ...",
+               ("experiment", "new", "training", "--arms", "cold,cold:again", "--trials", "1",
+                "--tasks", tasks, "--split", "train", "--endpoint", url, "--model", "scripted"),
+               )  # fmt: skip
+    yield Step("", ("experiment", "run", "training", "--jobs", "2"))
+    yield Step("... those sessions become a template ...",
+               ("template", "build", store, "--name", "reading-notes", "--min-messages", "4",
+                "--min-calls", "2", "--max-error-rate", "0.9"))  # fmt: skip
+    yield Step("", ("template", "approve", "reading-notes@1", "--yes"))
+    yield Step("... and other tasks are run cold and warm.",
+               ("experiment", "new", "proof", "--arms", "cold,warm:reading-notes", "--trials", "2",
+                "--tasks", tasks, "--endpoint", url, "--model", "scripted"))  # fmt: skip
+    yield Step("", ("experiment", "run", "proof", "--jobs", "2"))
+    yield Step("The verdict: the unit is the task, the cost stands beside the gain, and the answer"
+               " is inconclusive whenever the data cannot tell.",
+               ("experiment", "report", "proof"), 30)  # fmt: skip
 
 
-def _heading(console: Console, text: str) -> None:
-    console.print(Text(f"\n{text}\n", style="bold"))
+def _run_steps(samples: Path, url: str) -> Iterator[StepResult]:
+    home = Path(os.environ["WARMSTART_HOME"])
+    (home / "tasks.jsonl").write_text(_write_tasks(), "utf-8")
+    for step in _list_steps(samples, url, home):
+        yield StepResult(step, _hide(_run(step.words), url))
 
 
-def _tell_stores(console: Console, stores: Sequence[SampleStore]) -> None:
-    console.print(
-        Text(
-            "warmstart reads the sessions that agents leave on disk and judges every tool call."
-            " Here it does so on sessions that ship with it: invented work, in the agents' own"
-            " formats."
-        )
-    )
-    _heading(console, "1. Where the sessions are")
-    columns = [Column(name="AGENT", style="cyan")]
-    columns += [Column(name=name, right=True) for name in ("SESSIONS", "MESSAGES", "CALLS")]
-    rows = []
-    for store in stores:
-        messages = sum(count_messages(session) for session in store.sessions)
-        numbers = (len(store.sessions), messages, store.tally.calls)
-        rows.append([store.agent, *(f"{n:,}" for n in numbers), f"samples/{store.path.name}"])
-    print_table(console, [*columns, Column(name="FOLDER")], [_texts(row) for row in rows])
+def _run(words: tuple[str, ...]) -> str:
+    """What a command prints on stdout.
+
+    Raises:
+        InternalError: it failed, which says that the samples and the commands do not fit.
+    """
+    from warmstart.cli.main import cli  # noqa: PLC0415 - it is what runs this command
+
+    captured, problems = io.BytesIO(), io.StringIO()
+    printed = io.TextIOWrapper(captured, encoding="utf-8", errors="replace")
+    streams, width = (sys.stdout, sys.stderr), str(find_width() - INDENT)
+    sys.stdout, sys.stderr = printed, problems
+    try:
+        with _change_environ(COLUMNS=width, NO_COLOR="1"):
+            code = cli.main(list(words), prog_name="warmstart", standalone_mode=False)
+        printed.flush()
+    finally:
+        sys.stdout, sys.stderr = streams
+    if code:
+        raise InternalError(f"warmstart {' '.join(words)} failed: {problems.getvalue().strip()}")
+    return captured.getvalue().decode("utf-8")
 
 
-def _texts(cells: Sequence[str]) -> list[Text]:
-    return [Text(clean(cell)) for cell in cells]
+def _hide(text: str, url: str = "") -> str:
+    """Text with the samples, the home and the endpoint under names that stay the same."""
+    names = {str(samples_path()): SAMPLES, os.environ["WARMSTART_HOME"]: "HOME", url: "URL"}
+    for value, name in names.items():
+        text = text.replace(value, name) if value else text
+    return text
 
 
-def _tell_rates(console: Console, stores: Sequence[SampleStore]) -> None:
-    _heading(console, "2. How reliable each agent was")
-    names = ("CALLS", "ERRORS", "REJECTED", "CANCELLED", "UNANSWERED", "ERROR RATE")
-    columns = [Column(name="AGENT", style="cyan")]
-    columns += [Column(name=name, right=True) for name in names]
-    total = Tally.of(call for store in stores for call in _findings.list_calls(store.sessions))
-    rows = [[Text(store.agent), *_tally_cells(store.tally)] for store in stores]
-    print_table(console, columns, [*rows, [Text("together"), *_tally_cells(total)]])
-    console.print(
-        Text(
-            "\nA call that was rejected or cancelled is not the agent's mistake, one without an"
-            f" answer is no success: the rate is over the {total.judged:,} that were ok or an"
-            " error."
-        )
-    )
+def _name_command(done: StepResult) -> str:
+    words = shlex.join(map(_hide, done.step.words))
+    return re.sub(r"http://[\d.:]+", "URL", words)
 
 
-def _tally_cells(tally: Tally) -> list[Text]:
-    others = (f"{tally.statuses[status]:,}" for status in NOT_MISTAKES)
-    return _texts([f"{tally.calls:,}", f"{tally.errors:,}", *others, percent(tally.rate)])
+def _show(done: StepResult) -> Iterator[Block]:
+    if done.step.sentence:
+        yield Heading(done.step.sentence)
+    yield Text(f"{SHOWN}{_name_command(done)}", "code", hang=4)
+    lines = done.output.splitlines()[: done.step.max_lines]
+    rest = len(done.output.splitlines()) - len(lines)
+    if lines and rest:
+        lines.append(f"… {rest} more lines")
+    if lines:
+        yield Excerpt("\n".join(lines), "muted", indent=INDENT)
 
 
-def _tell_worst(console: Console, sessions: Sequence[Session]) -> None:
-    tallies = [(session, Tally.of(session.calls)) for session in sessions]
-    worst = sorted(tallies, key=lambda pair: (-pair[1].errors, pair[0].id))[:WORST_SESSIONS]
-    console.print(Text(f"\nOf the {len(sessions)} sessions, these had most errors:\n"))
-    columns = [Column(name="SESSION", style="cyan", max_width=30)]
-    columns += [Column(name=name, right=True) for name in ("CALLS", "ERRORS", "RATE")]
-    rows = [
-        [session.id, f"{tally.calls:,}", f"{tally.errors:,}", percent(tally.rate),
-         one_line(session.title or "")]
-        for session, tally in worst
-    ]  # fmt: skip
-    print_table(console, [*columns, Column(name="TITLE")], [_texts(row) for row in rows])
-
-
-def _tell_judgement(console: Console, sessions: Sequence[Session]) -> None:
-    calls = _findings.list_calls(sessions)
-    found = _findings.find_disagreements(sessions)
-    alarms = sum(one.naive_error for one in found)
-    words = " or ".join(f'"{word}"' for word in _findings.NAIVE_WORDS)
-    examples = _findings.choose_examples(found)
-    _heading(console, "3. Why not just look for the word error?")
-    console.print(
-        Text(
-            f"A naive test, {words} anywhere in the result, finds"
-            f" {count(sum(map(_findings.says_error, calls)), 'error')} in these {len(calls):,}"
-            f" calls; the judge finds {Tally.of(calls).errors:,}. That is"
-            f" {count(alarms, 'false alarm')} and {count(len(found) - alarms, 'missed failure')}."
-            f" {len(examples)} of them, each with the rule that decided:"
-        )
-    )
-    for example in examples:
-        _tell_disagreement(console, example)
-
-
-def _tell_disagreement(console: Console, one: Disagreement) -> None:
-    asked = f"{clean(one.call.tool)} {describe_arguments(one.call.request)}"
-    console.print(Text(f"\n→ {one_line(asked, MAX_EXCERPT_LENGTH)}", style="bold"))
-    excerpt = Text(one_line(_findings.result_text(one.call), MAX_EXCERPT_LENGTH), style="dim")
-    naive = Text(f"naive: {'error' if one.naive_error else 'ok'}")
-    judged = Text("judge: ").append_text(outcome_line(one.call.outcome))
-    print_pieces(console, (Piece(line, 2) for line in (excerpt, naive, judged)))
-
-
-def _tell_repair(console: Console, repairs: Sequence[Repair]) -> None:
-    repair = _findings.choose_repair(repairs)
-    if repair is None:
-        return
-    _heading(console, "4. A failure and its repair")
-    places = len({one.session.id for one in repairs})
-    console.print(
-        Text(
-            f"{count(len(repairs), 'failure')} in {count(places, 'session')} ended well: the same"
-            " tool on the same file worked a few calls later. Each session learnt that anew."
-            f" One of them, calls {repair.calls[0].position} to {repair.calls[-1].position} of"
-            f" {clean(repair.session.id)}:\n"
-        )
-    )
-    for call in repair.calls:
-        print_pieces(console, render_call(call, full=False))
-
-
-def _tell_next(console: Console) -> None:
-    _heading(console, "8. Now on your own sessions")
-    for command, purpose in list_next_commands():
-        console.print(Text(command, style="bold"), soft_wrap=True)
-        console.print(Text(f"  {purpose}", style="dim"))
-
-
-def _story_json(
-    workspace: Workspace, stores: Sequence[SampleStore], log: ReadLog
-) -> dict[str, Any]:
-    sessions = [session for store in stores for session in store.sessions]
-    totals = Tally.of(_findings.list_calls(sessions))
-    repairs = _findings.find_repairs(sessions)
+def _make_fields(done: StepResult) -> Mapping[str, object]:
     return {
-        "schema_version": SCHEMA_VERSION,
-        "samples": str(samples_path()),
-        "stores": [
-            {
-                "agent": store.agent,
-                "path": str(store.path),
-                "sessions": len(store.sessions),
-                **_tally_json(store.tally),
-            }
-            for store in stores
-        ],
-        "sessions": [_session_json(session) for session in sessions],
-        "totals": {"sessions": len(sessions), **_tally_json(totals)},
-        "naive": _naive_json(sessions),
-        "repairs": {"found": len(repairs), "example": _repair_json(repairs)},
-        **template_json(mine_and_warm(workspace, samples_path(), ReadLog())),
-        "demonstration": to_dict(prove(workspace)),
-        "next": [command for command, _ in list_next_commands()],
-        "skipped": list_skips(log),
+        "sentence": done.step.sentence,
+        "command": f"warmstart {_name_command(done)}",
+        "output": done.output,
     }
 
 
-def _session_json(session: Session) -> dict[str, Any]:
-    about = {"id": session.id, "agent": session.agent, "title": session.title}
-    return {**about, "messages": count_messages(session), **_tally_json(Tally.of(session.calls))}
+@contextmanager
+def _own_home() -> Iterator[None]:
+    """A home of its own for the commands, gone afterwards."""
+    with (
+        TemporaryDirectory(prefix="warmstart-demo-") as folder,
+        _change_environ(WARMSTART_HOME=folder, WARMSTART_STORE=""),
+    ):
+        yield
 
 
-def _tally_json(tally: Tally) -> dict[str, Any]:
-    others = {str(status): tally.statuses[status] for status in NOT_MISTAKES}
-    return {"calls": tally.calls, "errors": tally.errors, **others, "error_rate": tally.rate}
+@contextmanager
+def _change_environ(**changed: str) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in changed}
+    os.environ.update(changed)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
-def _naive_json(sessions: Sequence[Session]) -> dict[str, Any]:
-    found = _findings.find_disagreements(sessions)
-    alarms = sum(one.naive_error for one in found)
-    return {
-        "words": list(_findings.NAIVE_WORDS),
-        "errors": sum(map(_findings.says_error, _findings.list_calls(sessions))),
-        "false_alarms": alarms,
-        "missed": len(found) - alarms,
-        "examples": [
-            {"session": one.session.id, "naive_error": one.naive_error, **_call_json(one.call)}
-            for one in _findings.choose_examples(found)
-        ],
-    }
-
-
-def _repair_json(repairs: Sequence[Repair]) -> dict[str, Any] | None:
-    repair = _findings.choose_repair(repairs)
-    if repair is None:
-        return None
-    return {"session": repair.session.id, "calls": [_call_json(call) for call in repair.calls]}
-
-
-def _call_json(call: Call) -> dict[str, Any]:
-    return {
-        "position": call.position,
-        "tool": call.tool,
-        "arguments": dict(call.request.arguments),
-        "result": _findings.result_text(call),
-        "status": call.outcome.status,
-        "error_class": call.outcome.error_class,
-        "certainty": call.outcome.certainty,
-        "evidence": call.outcome.evidence,
-    }
+def _write_tasks() -> str:
+    """Tasks to read a few notes each; the first ones are for training."""
+    lines = []
+    for number in range(TRAINING_TASKS + TEST_TASKS):
+        names = [f"notes/{word}-{number}.txt" for word in ("first", "second", "third", "fourth")]
+        task = {
+            "id": f"task-{number:02}",
+            "prompt": f"Read {', '.join(names)} and say what they hold.",
+            "files": {name: f"word {number} of {name}\n" for name in names},
+            "tools": ["read_file"],
+            "check": {"answer": f"word {number} of {names[-1]}"},
+            "split": "train" if number < TRAINING_TASKS else "test",
+        }
+        lines.append(json.dumps(task))
+    return "\n".join(lines) + "\n"

@@ -22,7 +22,6 @@ from rich.text import Text
 
 from warmstart.children import ChildSetup, allow_cpu, run_child
 from warmstart.cli._output import Column, note, open_console, print_json, print_table
-from warmstart.cli._text import clean, count, local_time
 from warmstart.errors import NotFoundError, UsageError, WarmstartError
 from warmstart.gateway import (
     CLAIM_SECONDS,
@@ -35,6 +34,7 @@ from warmstart.gateway import (
     load_gateway_config,
     to_utc,
 )
+from warmstart.present import clean, count, local_time
 from warmstart.store import SessionDB
 
 SCHEMA_VERSION = 1

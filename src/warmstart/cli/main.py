@@ -27,30 +27,56 @@ class Entry(NamedTuple):
     """A subcommand: where it is, and what it is for."""
 
     target: str
-    """``module:attribute``."""
+    """``module:attribute`` in this package."""
     help: str
 
 
-COMMANDS = {
-    "doctor": Entry("warmstart.cli.doctor:doctor", "Find every session store on this machine."),
-    "sessions": Entry("warmstart.cli.sessions:sessions", "List, show and export sessions."),
-    "profile": Entry("warmstart.cli.profile:profile", "How reliable your agent is, and why."),
-    "compare": Entry("warmstart.cli.compare:compare", "Two sessions, or two sets, side by side."),
-    "facts": Entry("warmstart.cli.facts:facts", "See or rebuild the index behind the figures."),
-    "gateway": Entry("warmstart.cli.gateway:gateway", "See and steer a chat gateway's sessions."),
-    "template": Entry("warmstart.cli.template:template", "Make, review and share templates."),
-    "warm": Entry("warmstart.cli.warm:warm", "What a new session would start with."),
-    "run": Entry("warmstart.cli.run:run", "Start the real agent warm."),
-    "sync": Entry("warmstart.cli.sync:sync", "Find out what became of started sessions."),
-    "redact": Entry("warmstart.cli.redact:redact", "Take secrets out of a file."),
-    "experiment": Entry("warmstart.cli.experiment:experiment", "Prove that a warm start helps."),
-    "bootstrap": Entry("warmstart.cli.bootstrap:bootstrap", "A first template from tasks."),
-    "mcp": Entry("warmstart.cli.mcp:mcp", "Serve templates and profiles to an agent over MCP."),
-    "install": Entry("warmstart.cli.install:install", "Put warmstart into an agent's settings."),
-    "uninstall": Entry("warmstart.cli.install:uninstall", "Take it out of them again."),
-    "hook": Entry("warmstart.cli.install:hook", "Answer an agent's hook."),
-    "demo": Entry("warmstart.cli.demo:demo", "Show what warmstart does, on sample sessions."),
+GROUPS: dict[str, dict[str, Entry]] = {
+    "Look": {
+        "profile": Entry("profile:profile", "How reliable your agent is, and why."),
+        "sessions": Entry("sessions:sessions", "List, show and export sessions."),
+        "compare": Entry("compare:compare", "Two sessions, or two sets, side by side."),
+        "doctor": Entry("doctor:doctor", "Find every session store on this machine."),
+        "demo": Entry("demo:demo", "Run the commands on sample sessions."),
+    },
+    "Learn": {
+        "template": Entry("template:template", "Make, review and share templates."),
+        "bootstrap": Entry("bootstrap:bootstrap", "A first template from tasks."),
+    },
+    "Start": {
+        "run": Entry("run:run", "Start the real agent warm."),
+        "warm": Entry("warm:warm", "What a new session would start with."),
+        "install": Entry("install:install", "Put warmstart into an agent's settings."),
+        "uninstall": Entry("install:uninstall", "Take it out of them again."),
+        "mcp": Entry("mcp:mcp", "Serve templates and profiles to an agent over MCP."),
+        "hook": Entry("install:hook", "Answer an agent's hook."),
+    },
+    "Prove": {
+        "experiment": Entry("experiment:experiment", "Prove that a warm start helps."),
+        "sync": Entry("sync:sync", "Find out how started sessions ended."),
+    },
+    "Keep": {
+        "redact": Entry("redact:redact", "Take secrets out of a file."),
+        "facts": Entry("facts:facts", "See or rebuild the index behind the figures."),
+        "gateway": Entry("gateway:gateway", "See and steer a chat gateway's sessions."),
+    },
 }
+COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
+OTHER_WORDS = {
+    "analyze": ("profile",),
+    "build": ("template build",),
+    "create-template": ("template build",),
+    "delete": ("template delete",),
+    "export": ("sessions export", "template export"),
+    "extract": ("template extract",),
+    "import": ("sessions import", "template import"),
+    "list": ("sessions list", "template list"),
+    "list-templates": ("template list",),
+    "search": ("sessions search",),
+    "show": ("sessions show", "template show"),
+    "test": ("template test",),
+}
+"""Words that people try, with the commands they mean."""
 
 
 class LazyGroup(click.Group):
@@ -68,14 +94,26 @@ class LazyGroup(click.Group):
         if entry is None:
             return None
         module, _, attribute = entry.target.partition(":")
-        command: click.Command = getattr(import_module(module), attribute)
+        command: click.Command = getattr(import_module(f"warmstart.cli.{module}"), attribute)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The subcommand that is meant; an unknown word is answered with those it may mean."""
+        word = args[0]
+        if word not in COMMANDS and not word.startswith("-"):
+            meant = suggest(word)
+            hint = f" Did you mean: {', '.join(f'warmstart {one}' for one in meant)}?"
+            ctx.fail(f"There is no command {word!r}.{hint if meant else ''}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Help from the table alone."""
         del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
+        for title, group in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, entry.help) for name, entry in group.items()])
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the subcommand and turn whatever stops it into an exit code."""
@@ -95,8 +133,21 @@ class LazyGroup(click.Group):
         return result
 
 
+def suggest(word: str) -> list[str]:
+    """Commands that an unknown word may mean: what others call them, else near words."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only after a mistake
+
+    known = OTHER_WORDS.get(word)
+    if known is not None:
+        return list(known)
+    found: list[str] = []
+    for near in get_close_matches(word, [*COMMANDS, *OTHER_WORDS], n=3):
+        found += OTHER_WORDS.get(near, (near,))
+    return list(dict.fromkeys(found))
+
+
 def _fail(ctx: click.Context, message: str, hint: str | None, code: int) -> NoReturn:
-    from warmstart.cli._text import clean  # noqa: PLC0415 - its patterns are not for --help
+    from warmstart.present import clean  # noqa: PLC0415 - its patterns are not for --help
 
     click.echo(f"error: {clean(message)}", err=True)
     if hint:
@@ -112,14 +163,33 @@ def _detach_stdout() -> None:
         sys.stdout = None
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="warmstart")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Start every agent session as good as your best one, and prove it.
 
     warmstart reads the sessions your agents already keep on disk (Claude Code, Codex, Hermes and
-    more), judges every tool call, and says how reliable they are. Begin with: warmstart doctor
+    more), judges every tool call, and says how reliable they are. Begin with: warmstart profile
     """
+    if ctx.invoked_subcommand is None:
+        _show_overview()
+
+
+def _show_overview() -> None:
+    """What warmstart is, the sessions on this machine, and the command to run next."""
+    from warmstart.app import Workspace  # noqa: PLC0415 - only without a subcommand
+    from warmstart.app.doctor import check_stores  # noqa: PLC0415 - same
+    from warmstart.cli._output import put_out  # noqa: PLC0415 - same
+    from warmstart.present import overview_document, show_progress  # noqa: PLC0415 - same
+
+    with show_progress("looking for sessions") as on_progress:
+        result = check_stores(Workspace.open(), on_progress=on_progress)
+    put_out(overview_document(result))
 
 
 def main() -> None:

@@ -1,27 +1,45 @@
 """``warmstart profile``: how reliable the agent is, where it fails, and whether it learns.
 
-``profile`` alone profiles what is selected; ``profile compaction`` looks at compactions. Commands
-only unpack; printing is in ``_profile_*``, imported when a command runs.
+``profile`` alone profiles what is selected; ``profile compaction`` looks at compactions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from warmstart.cli._filters import session_filters
-from warmstart.cli._profile_rules import rule_options, take_rules
+from warmstart.app import Workspace
+from warmstart.app.profile import (
+    CompactionRequest,
+    check_compaction,
+    profile_session,
+    share_profile,
+)
+from warmstart.app.profile import profile as profile_sessions
+from warmstart.cli._filters import refuse_empty, rule_options, session_filters, take_rules
+from warmstart.cli._output import (
+    JSON,
+    QUIET,
+    Pages,
+    note,
+    page_options,
+    put_out,
+    report_skips,
+    write_pages,
+)
 from warmstart.errors import UsageError
+from warmstart.model.selection import Selection
+from warmstart.present import (
+    compaction_document,
+    profile_document,
+    session_profile_document,
+    show_progress,
+)
+from warmstart.profile import Rules
 
-if TYPE_CHECKING:
-    from warmstart.model.selection import Selection
-
-_QUIET = click.option("--quiet", "-q", is_flag=True, help="Say nothing on stderr but errors.")
-_JSON = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
 DEFAULT = "show"
 
 
@@ -35,15 +53,9 @@ class DefaultGroup(click.Group):
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The default command's options stand in the group's own help."""
+        """Show the default command's options in the group's own help."""
         self.commands[DEFAULT].format_options(ctx, formatter)
         self.format_commands(ctx, formatter)
-
-
-def _select(fields: dict[str, Any], paths: tuple[str, ...]) -> Selection:
-    from warmstart.model.selection import Selection  # noqa: PLC0415 - keeps --help light
-
-    return Selection(paths=paths, **fields)
 
 
 @click.group(cls=DefaultGroup)
@@ -61,16 +73,17 @@ def profile() -> None:
 @rule_options
 @click.option("--buckets", metavar="N,N",
               help="Upper ends of the length buckets, in messages; else 50,100.")  # fmt: skip
-@click.option("--html", "page", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-              help="Write one self-contained page to send or keep.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
-@_JSON
-@_QUIET
+@click.option("--details", is_flag=True, help="Also show how the figures are computed.")
+@page_options
+@JSON
+@QUIET
 def show(
     *,
     items: tuple[str, ...],
     buckets: str | None,
-    page: Path | None,
+    details: bool,
+    html: Path | None,
+    markdown: Path | None,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -82,30 +95,54 @@ def show(
     are errors among calls judged ok or error; intervals are 95 % and respect that the calls of a
     session go together.
     """
-    from warmstart.app import Workspace  # noqa: PLC0415 - same
-    from warmstart.cli._profile_run import Output, run_corpus, run_session  # noqa: PLC0415 - light
-
-    _refuse_empty(items)
+    refuse_empty(items)
     workspace = Workspace.open()
     rules = take_rules(workspace, options)
-    output = Output(as_json=as_json, quiet=quiet, page=page, force=force)
+    pages = Pages(html, markdown, force)
     if items and not _is_path(items[0]):
-        selection = _select(options, items[1:])
+        selection = Selection(paths=items[1:], **options)
         _refuse_filters(items[0], selection, buckets)
-        run_session(workspace, items[0], selection, rules, output)
-    else:
-        run_corpus(workspace, _select(options, items), rules, buckets, output)
-
-
-def _refuse_empty(items: Iterable[str | None]) -> None:
-    """An empty text, as of a variable that is not set, is no place: it would mean this folder."""
-    if any(item is not None and not item.strip() for item in items):
-        raise UsageError("an argument is empty", hint="name an id or a path; . is this folder")
+        one = profile_session(workspace, items[0], selection, rules=rules)
+        write_pages(
+            workspace,
+            pages,
+            lambda: session_profile_document(share_profile(workspace, one)),
+            quiet=quiet,
+        )
+        put_out(session_profile_document(one), as_json=as_json, details=details)
+        report_skips(one.log, quiet=quiet)
+        return
+    selection = Selection(paths=items, **options)
+    with show_progress(quiet=quiet) as on_progress:
+        result = profile_sessions(
+            workspace,
+            selection,
+            rules=rules,
+            buckets=buckets,
+            figures_only=as_json and not pages,
+            on_progress=on_progress,
+        )
+    write_pages(
+        workspace,
+        pages,
+        lambda: profile_document(share_profile(workspace, result)),
+        quiet=quiet,
+    )
+    put_out(profile_document(result), as_json=as_json, details=details)
+    report_skips(result.log, quiet=quiet)
+    if not result.profile.totals.get("sessions"):
+        note("no sessions found; see: warmstart doctor, or try: warmstart demo", quiet=quiet)
 
 
 def _refuse_filters(wanted: str, selection: Selection, buckets: str | None) -> None:
-    """Where to look for one session can be said; a choice among many would do nothing."""
-    places = replace(_select({}, selection.paths), format=selection.format, source=selection.source)
+    """Refuse what chooses among many sessions where one is named.
+
+    Raises:
+        UsageError: there is such a filter.
+    """
+    places = replace(
+        Selection(paths=selection.paths), format=selection.format, source=selection.source
+    )
     if selection != places or buckets is not None:
         raise UsageError(
             f"filters and --buckets choose among many sessions, but {wanted!r} names one",
@@ -129,8 +166,8 @@ def _is_path(item: str) -> bool:
               help="Calls looked at on each side.")  # fmt: skip
 @session_filters
 @rule_options
-@_JSON
-@_QUIET
+@JSON
+@QUIET
 def compaction(
     *,
     wanted: str | None,
@@ -148,13 +185,16 @@ def compaction(
     non-inferiority test on one difference per conversation, against a margin you fix before
     looking. Sessions that were never compacted show what happens at such places anyway.
     """
-    from warmstart.app import Workspace  # noqa: PLC0415 - same
-    from warmstart.app.profiling import CompactionRequest  # noqa: PLC0415 - same
-    from warmstart.cli._profile_compaction import run_compaction  # noqa: PLC0415 - keeps light
-
-    _refuse_empty((wanted, *paths))
-    rules = take_rules(Workspace.open(), options)
+    refuse_empty((wanted, *paths))
+    workspace = Workspace.open()
+    rules: Rules = take_rules(workspace, options)
     if wanted is not None and (everything or _is_path(wanted)):
         paths, wanted = (wanted, *paths), None
     request = CompactionRequest(wanted=wanted, window=window, margin=margin / 100)
-    run_compaction(request, _select(options, paths), rules, as_json=as_json, quiet=quiet)
+    selection = Selection(paths=paths, **options)
+    with show_progress(quiet=quiet) as on_progress:
+        result = check_compaction(
+            workspace, request, selection, rules=rules, on_progress=on_progress
+        )
+    put_out(compaction_document(result), as_json=as_json)
+    report_skips(result.log, quiet=quiet)

@@ -1,11 +1,19 @@
-"""``warmstart redact``: a file without its secrets, on stdout or in another file."""
+"""``warmstart redact``: a file without its secrets, on stdout or in another file.
+
+Bytes that are not UTF-8 pass through unchanged, so that redacting a file never damages it.
+"""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
+from warmstart.cli._output import JSON, QUIET, note, print_json, write_bytes
+
+SCHEMA_VERSION = 1
 EXIT_FOUND = 1
 
 
@@ -19,8 +27,8 @@ EXIT_FOUND = 1
               help="Write here instead of stdout, readable by you alone.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace the output if it exists.")
 @click.option("--check", is_flag=True, help="Print no text; exit 1 if anything was found.")
-@click.option("--json", "as_json", is_flag=True, help="Counts as JSON instead of the text.")
-@click.option("--quiet", "-q", is_flag=True, help="Say nothing on stderr but errors.")
+@JSON
+@QUIET
 def redact(
     *, file: str, pii: bool, no_env: bool, output: Path | None, force: bool, check: bool,
     as_json: bool, quiet: bool,
@@ -31,18 +39,54 @@ def redact(
     found is counted by kind on stderr; no value is ever shown. If redaction cannot run there is
     an error and no text.
     """
-    from warmstart.cli import _redacting  # noqa: PLC0415 - keeps --help light
+    from warmstart.app import Workspace  # noqa: PLC0415 - keeps --help light
+    from warmstart.app.redaction import open_redactor  # noqa: PLC0415 - same
+    from warmstart.redact import Redactor  # noqa: PLC0415 - same
 
-    text = _redacting.read_text(file)
-    redactor = _redacting.make_redactor(pii=pii, environment=not no_env)
-    clean = redactor.text(text)
+    text = _read_text(file)
+    workspace = Workspace.open()
+    redactor = Redactor(pii=pii) if no_env else open_redactor(workspace, pii=pii)
+    data = redactor.text(text).encode("utf-8", "surrogateescape")
     found = redactor.found
     if as_json:
-        _redacting.print_counts(found, text)
+        print_json({"schema_version": SCHEMA_VERSION, "characters": len(text),
+                    "total": sum(found.values()), "found": dict(found)})  # fmt: skip
     elif output is not None:
-        _redacting.write_text(output, clean, overwrite=force)
+        workspace.write_file(output, [data], overwrite=force)
     elif not check:
-        _redacting.print_text(clean)
-    _redacting.say_counts(found, quiet=quiet)
+        write_bytes(data)
+    note(_describe_found(found), quiet=quiet)
     if check and found:
         raise click.exceptions.Exit(EXIT_FOUND)
+
+
+def _read_text(name: str) -> str:
+    """A file or stdin as text; refused where it is too large.
+
+    Raises:
+        RedactionError: it is over the limit.
+    """
+    from warmstart.redact import RedactionError  # noqa: PLC0415 - keeps --help light
+    from warmstart.redact.redactor import MAX_CHARACTERS  # noqa: PLC0415 - same
+
+    if name == "-":
+        data = sys.stdin.buffer.read(MAX_CHARACTERS + 1)
+    else:
+        with Path(name).open("rb") as file:
+            data = file.read(MAX_CHARACTERS + 1)
+    if len(data) > MAX_CHARACTERS:
+        raise RedactionError(
+            f"the input is over the limit of {MAX_CHARACTERS:,} bytes", hint="split -C 32m FILE"
+        )
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _describe_found(found: Mapping[str, int]) -> str:
+    """Counts for a person, most frequent first."""
+    from warmstart.present import count  # noqa: PLC0415 - keeps --help light
+
+    if not found:
+        return "nothing found"
+    ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+    kinds = ", ".join(f"{kind} {number:,}" for kind, number in ranked)
+    return f"{count(sum(found.values()), 'value')} replaced: {kinds}"

@@ -1,30 +1,30 @@
-"""``warmstart sessions``: list, show and export the sessions that agents keep on disk.
-
-Commands only unpack their options; what they do is in ``_listing``, ``_transcript`` and
-``_exporting``, imported when a command runs so that ``--help`` stays light.
-"""
+"""``warmstart sessions``: list, show and export the sessions that agents keep on disk."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from warmstart.cli._complete import complete_sessions
 from warmstart.cli._filters import session_filters
+from warmstart.cli._output import (
+    JSON,
+    QUIET,
+    Pages,
+    note,
+    page_options,
+    put_out,
+    report_skips,
+    write_bytes,
+    write_pages,
+)
 from warmstart.cli.store import STORE_COMMANDS
 
 if TYPE_CHECKING:
-    from warmstart.model.selection import Selection
-
-_QUIET = click.option("--quiet", "-q", is_flag=True, help="Say nothing on stderr but errors.")
-_JSON = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
-
-
-def _select(**fields: Any) -> Selection:
-    from warmstart.model.selection import Selection  # noqa: PLC0415 - keeps --help light
-
-    return Selection(**fields)
+    from warmstart.present import Document
 
 
 @click.group()
@@ -42,8 +42,8 @@ def sessions() -> None:
 @click.option("--limit", type=click.IntRange(min=0), default=50, show_default=True, metavar="N",
               help="Show the N newest.")  # fmt: skip
 @click.option("--all", "everything", is_flag=True, help="Show every session.")
-@_JSON
-@_QUIET
+@JSON
+@QUIET
 def list_sessions(
     *,
     paths: tuple[str, ...],
@@ -58,26 +58,46 @@ def list_sessions(
     ERR is the number of failed calls, RATE their share of the calls that were answered and could
     be judged: rejected, cancelled, unanswered and unknown calls count neither way.
     """
-    from warmstart.cli._listing import print_list  # noqa: PLC0415 - keeps --help light
+    from warmstart.app import Workspace  # noqa: PLC0415 - store commands need none of these
+    from warmstart.app.sessions import list_sessions as list_them  # noqa: PLC0415 - same
+    from warmstart.model.selection import Selection  # noqa: PLC0415 - same
+    from warmstart.present import (  # noqa: PLC0415 - same
+        describe_listing,
+        list_document,
+        show_progress,
+    )
 
-    selection = _select(paths=paths, **filters)
-    print_list(selection, limit=None if everything else limit, as_json=as_json, quiet=quiet)
+    selection = Selection(paths=paths, **filters)
+    with show_progress(quiet=quiet) as on_progress:
+        result = list_them(
+            Workspace.open(),
+            selection,
+            limit=None if everything else limit,
+            on_progress=on_progress,
+        )
+    put_out(list_document(result), as_json=as_json)
+    report_skips(result.log, quiet=quiet)
+    note(describe_listing(result), quiet=quiet)
 
 
 @sessions.command("show")
-@click.argument("wanted", metavar="ID")
+@click.argument("wanted", metavar="ID", shell_complete=complete_sessions)
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--format", "format_name", metavar="NAME", help="Read PATHs as this format.")
-@click.option("--full", is_flag=True, help="Whole results instead of their first lines.")
+@click.option("--full", is_flag=True, help="Whole results instead of a few lines.")
 @click.option("--calls", "calls_only", is_flag=True, help="Only the calls, one line each.")
 @click.option("--errors", "errors_only", is_flag=True, help="Only failed calls and what led there.")
-@_JSON
-@_QUIET
+@page_options
+@JSON
+@QUIET
 def show_session(
     *,
     wanted: str,
     paths: tuple[str, ...],
     format_name: str | None,
+    html: Path | None,
+    markdown: Path | None,
+    force: bool,
     as_json: bool,
     quiet: bool,
     **view: bool,
@@ -85,13 +105,27 @@ def show_session(
     """Show one session as a transcript, each call with its outcome and what that rests on.
 
     ID is a session's id or any prefix of it that is unique, with or without its source:
-    claude_code:5b3691c0 or 5b3691c0.
+    claude_code:5b3691c0 or 5b3691c0. Secrets, home folders and names are taken out of pages,
+    which are made to be sent; the terminal shows what was said.
     """
-    from warmstart.cli._showing import print_session  # noqa: PLC0415 - keeps --help light
-    from warmstart.cli._transcript import View  # noqa: PLC0415 - same
+    from warmstart.app import Workspace  # noqa: PLC0415 - store commands need none of these
+    from warmstart.app.sessions import share_texts  # noqa: PLC0415 - same
+    from warmstart.app.sessions import show_session as show_it  # noqa: PLC0415 - same
+    from warmstart.model.selection import Selection  # noqa: PLC0415 - same
+    from warmstart.present import SessionView, session_document  # noqa: PLC0415 - same
 
-    selection = _select(paths=paths, format=format_name)
-    print_session(wanted, selection, View(**view), as_json=as_json, quiet=quiet)
+    workspace = Workspace.open()
+    result = show_it(workspace, wanted, Selection(paths=paths, format=format_name))
+
+    def make() -> Document:
+        whole = session_document(result, SessionView(**{**view, "full": True, "shared": True}))
+        return cast("Document", share_texts(workspace, whole))
+
+    pages = Pages(html, markdown, force)
+    write_pages(workspace, pages, make, quiet=quiet)
+    if as_json or not pages:
+        put_out(session_document(result, SessionView(**view)), as_json=as_json)
+    report_skips(result.log, quiet=quiet)
 
 
 @sessions.command("export")
@@ -102,7 +136,7 @@ def show_session(
               help="File to write, private to you; else stdout.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 @session_filters
-@_QUIET
+@QUIET
 def export_sessions(
     *,
     items: tuple[str, ...],
@@ -118,10 +152,29 @@ def export_sessions(
     result, and one that has none is answered "[no result recorded]". warmstart keeps everything
     and is read back by every command here.
     """
-    from warmstart.cli._exporting import Export, run_export  # noqa: PLC0415 - keeps --help light
+    from warmstart.app import Workspace  # noqa: PLC0415 - store commands need none of these
+    from warmstart.app.sessions import export_sessions as export_them  # noqa: PLC0415 - same
+    from warmstart.model.selection import Selection  # noqa: PLC0415 - same
+    from warmstart.present import count, follow  # noqa: PLC0415 - same
+    from warmstart.sources import ReadLog  # noqa: PLC0415 - same
 
-    request = Export(items=items, target=target, output=output, force=force)
-    run_export(request, _select(**filters), quiet=quiet)
+    workspace, log, written = Workspace.open(), ReadLog(), 0
+
+    def lines() -> Iterator[bytes]:
+        nonlocal written
+        found = export_them(workspace, items, Selection(**filters), target, log)
+        for line in follow(found, "sessions", quiet=quiet):
+            written += 1
+            yield line
+
+    if output is not None:
+        workspace.write_file(output, lines(), overwrite=force)
+    else:
+        for line in lines():
+            write_bytes(line)
+    report_skips(log, quiet=quiet)
+    place = f" to {output}" if output else ""
+    note(f"{count(written, 'session')} written{place}", quiet=quiet)
 
 
 for _command in STORE_COMMANDS:

@@ -15,8 +15,8 @@ import click
 
 from warmstart.cli._filters import session_filters
 from warmstart.cli._output import follow, note, open_console, print_json, report_skips
-from warmstart.cli._text import clean, count
 from warmstart.errors import InternalError
+from warmstart.present import clean, count
 
 if TYPE_CHECKING:
     from warmstart.app.store import StoreCheck

@@ -16,10 +16,18 @@ import click
 
 from warmstart import app
 from warmstart.cli._output import Column, note, open_console, print_json
-from warmstart.cli._table import Cell, print_cells
-from warmstart.cli._text import clean, count, iso_time, local_time, one_line, readable_duration
 from warmstart.errors import UsageError
 from warmstart.model.state import TemplateState
+from warmstart.present import (
+    Span,
+    clean,
+    count,
+    iso_time,
+    local_time,
+    one_line,
+    print_table,
+    readable_duration,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -351,28 +359,28 @@ def _print_listing(rows: Sequence[TemplateVersion], *, as_json: bool, of_one: bo
         Column(name="AGE", right=True),
         Column(name="DESCRIPTION"),
     ]
-    print_cells(columns, [_cells(row, of_one=of_one) for row in rows])
+    print_table(columns, [_cells(row, of_one=of_one) for row in rows])
     waiting = sum(row.state is TemplateState.QUARANTINED for row in rows)
     review = f", {waiting} to review" if waiting else ""
     note(count(len(rows), "version" if of_one else "template") + review)
 
 
-def _cells(info: TemplateVersion, *, of_one: bool) -> list[Cell]:
+def _cells(info: TemplateVersion, *, of_one: bool) -> list[Span]:
     mark = "*" if of_one and info.current else ""
     newer = "+" if info.newest > info.version and not of_one else ""
     age = readable_duration(max(time.time() - info.created_at, 0.0))
     return [
-        Cell(clean(info.name)),
-        Cell(f"{mark}{info.version}{newer}"),
-        Cell(one_line(info.task_type) or "-"),
-        Cell(f"{info.summary.get('examples', 0):,}"),
-        Cell(f"{info.summary.get('tokens', 0):,}"),
-        Cell(f"{info.record.uses:,}"),
-        Cell(_describe_success(info)),
-        Cell(one_line(info.verdict) or "-", style=VERDICTS.get(info.verdict.partition(" ")[0], "")),
-        Cell(f"{info.state}{' !' if info.flags else ''}", style=STYLES.get(info.state, "")),
-        Cell(age),
-        Cell(one_line(info.reason if info.state == "retired" else info.description)),
+        Span(clean(info.name)),
+        Span(f"{mark}{info.version}{newer}"),
+        Span(one_line(info.task_type) or "-"),
+        Span(f"{info.summary.get('examples', 0):,}"),
+        Span(f"{info.summary.get('tokens', 0):,}"),
+        Span(f"{info.record.uses:,}"),
+        Span(_describe_success(info)),
+        Span(one_line(info.verdict) or "-", style=VERDICTS.get(info.verdict.partition(" ")[0], "")),
+        Span(f"{info.state}{' !' if info.flags else ''}", style=STYLES.get(info.state, "")),
+        Span(age),
+        Span(one_line(info.reason if info.state == "retired" else info.description)),
     ]
 
 

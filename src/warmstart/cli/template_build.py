@@ -18,10 +18,9 @@ import click
 from warmstart import app
 from warmstart.cli._filters import session_filters
 from warmstart.cli._output import list_skips, note, open_console, print_json, report_skips
-from warmstart.cli._refreshing import watch_reading
-from warmstart.cli._text import clean, count
 from warmstart.cli.template import JSON, SCHEMA_VERSION, SPEC, STORE
 from warmstart.errors import UsageError, WarmstartError
+from warmstart.present import clean, count, show_progress
 
 if TYPE_CHECKING:
     from warmstart.app import BuildResult, EditResult, EditText, Workspace
@@ -118,7 +117,7 @@ def build_template(*, dry_run: bool, as_json: bool, quiet: bool, **given: Any) -
     template is saved as a draft: read it, then approve it.
     """
     request, selection, log = _split(given)
-    with watch_reading(quiet=quiet) as progress:
+    with show_progress(quiet=quiet) as progress:
         built = app.build_template(
             app.Workspace.open(), request, selection, log, save=not dry_run, on_progress=progress
         )
@@ -135,7 +134,7 @@ def build_template(*, dry_run: bool, as_json: bool, quiet: bool, **given: Any) -
 def auto_templates(*, dry_run: bool, as_json: bool, quiet: bool, **given: Any) -> None:
     """Propose templates: one per kind of work that has at least three good sessions."""
     request, selection, log = _split({**given, "task_type": "auto"})
-    with watch_reading(quiet=quiet) as progress:
+    with show_progress(quiet=quiet) as progress:
         found = app.build_proposals(
             app.Workspace.open(), request, selection, log, save=not dry_run, on_progress=progress
         )

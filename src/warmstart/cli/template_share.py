@@ -10,7 +10,6 @@ import click
 
 from warmstart import app
 from warmstart.cli._output import note, open_console, print_json, write_bytes
-from warmstart.cli._text import clean, count
 from warmstart.cli.template import (
     JSON,
     SCHEMA_VERSION,
@@ -21,6 +20,7 @@ from warmstart.cli.template import (
 )
 from warmstart.errors import InternalError
 from warmstart.model.state import TemplateState
+from warmstart.present import clean, count
 from warmstart.template import TemplateError
 
 if TYPE_CHECKING:

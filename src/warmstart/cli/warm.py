@@ -20,15 +20,12 @@ import click
 
 from warmstart import app
 from warmstart.cli._output import Column, note, print_json, write_bytes
-from warmstart.cli._table import Cell, print_cells
-from warmstart.cli._text import clean, count
 from warmstart.errors import UsageError
+from warmstart.present import Span, clean, count, print_table
 
 if TYPE_CHECKING:
     from warmstart.app import StartRequest, WarmStart, Workspace
-    from warmstart.warm.render import Rendered
-    from warmstart.warm.select import Ranked
-    from warmstart.warm.target import Target
+    from warmstart.warm import Ranked, Rendered, Target
 
 SCHEMA_VERSION = 1
 FORMS = (
@@ -108,7 +105,7 @@ def _make_request(
 
 
 def _make_target(request: StartRequest, session_id: str) -> Target:
-    from warmstart.warm.target import Target  # noqa: PLC0415 - keeps --help light
+    from warmstart.warm import Target  # noqa: PLC0415 - keeps --help light
 
     ask = [{"role": "user", "content": request.message}] if request.message.strip() else None
     return Target(
@@ -148,16 +145,16 @@ def _explain(start: WarmStart) -> None:
         columns = [Column(name="TEMPLATE", max_width=40, style="cyan")]
         columns += [Column(name=name, right=True) for name in names]
         columns.append(Column(name="NOTE"))
-        print_cells(columns, [_cells(one) for one in ranking])
+        print_table(columns, [_cells(one) for one in ranking])
     for title, parts in (("in", start.warmup.parts), ("out", start.warmup.left_out)):
         for part in parts:
             sys.stdout.write(f"{title:<4}{clean(part)}\n")
 
 
-def _cells(one: Ranked) -> list[Cell]:
+def _cells(one: Ranked) -> list[Span]:
     numbers = (f"{one.fit:.2f}", f"{one.freshness:.0%}", f"{one.mean:.2f}", f"{one.draw:.2f}")
     cells = [clean(one.name), *numbers, f"{one.uses:,}", f"{one.value:.2f}", f"{one.score:.2f}"]
-    return [Cell(cell) for cell in (*cells, clean(one.note))]
+    return [Span(cell) for cell in (*cells, clean(one.note))]
 
 
 def _to_json(start: WarmStart, rendered: Rendered, form: str) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from functools import cache
 from typing import Any
 
 from warmstart._version import __version__
-from warmstart.export.turns import locate_results
 from warmstart.model import Call, Message, Session
 
 SCHEMA = "warmstart.session/1"
@@ -28,6 +27,15 @@ def export_warmstart(session: Session) -> dict[str, Any]:
         **_pack(session),
         "messages": [_pack(message) for message in session.messages],
         "calls": _pack_calls(session),
+    }
+
+
+def locate_results(session: Session) -> dict[int, tuple[int, int]]:
+    """Where each result stands, by its ``id()``: the message, and which of its results."""
+    return {
+        id(result): (where, index)
+        for where, message in enumerate(session.messages)
+        for index, result in enumerate(message.results)
     }
 
 

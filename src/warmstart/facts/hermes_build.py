@@ -41,11 +41,8 @@ from warmstart.facts.packing import (
 from warmstart.facts.skips import Skips, note_skips
 from warmstart.model import Link, Parent
 from warmstart.model.session import NO_TOKENS
-from warmstart.sources.log import ReadLog
-from warmstart.sources.reader import Reader, Unit
+from warmstart.sources import Found, Reader, ReadLog, Unit, get_reader, read_unit
 from warmstart.sources.readers.hermes import HEIRS, session_fields
-from warmstart.sources.registry import get_reader
-from warmstart.sources.scan import Found, read_unit
 from warmstart.sources.sqlite import list_columns, open_database
 
 PACKED_AT_ONCE = 32

@@ -15,7 +15,7 @@ from warmstart.facts.index import transaction
 from warmstart.facts.packing import SessionRow, unpack_facts
 from warmstart.facts.skips import tell_skips
 from warmstart.model.facts import SessionFacts
-from warmstart.sources.log import ReadLog
+from warmstart.sources import ReadLog
 
 CHUNK = 512
 """Sessions that share one stored summary."""

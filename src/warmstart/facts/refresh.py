@@ -24,8 +24,7 @@ from warmstart.facts.writing import (
     move_units,
     write_readings,
 )
-from warmstart.sources.log import ReadLog
-from warmstart.sources.scan import Found
+from warmstart.sources import Found, ReadLog
 
 FLUSH_SECONDS = 0.5
 FLUSH_SESSIONS = 500

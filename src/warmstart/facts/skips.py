@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from warmstart.sources.log import ReadLog, Skip
+from warmstart.sources import ReadLog, Skip
 
 Skips = dict[str, tuple[int, str, int | None]]
 """Reason to count, and the place of the first case."""

@@ -8,7 +8,7 @@ from warmstart.facts.claude_lane import reduce_conversation
 from warmstart.facts.derive import derive_facts
 from warmstart.facts.lanes import Unusual
 from warmstart.facts.packing import Mask, Packed, keep_texts, list_parts, pack_facts, pack_rows
-from warmstart.sources.log import ReadLog
+from warmstart.sources import ReadLog
 from warmstart.sources.readers.claude_code import ClaudeCode
 from warmstart.sources.scan import Found, carry_on, read_unit
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from warmstart.errors import UsageError
-from warmstart.integrations.edits import AddBlock, AddItem, Edit, SetKey
+from warmstart.integrations.edits import AddItem, AddTable, Edit, SetKey
 
 SERVER_NAME = "warmstart"
 
@@ -112,13 +112,13 @@ def _codex(machine: Machine) -> Setup:
         f"[mcp_servers.{SERVER_NAME}]\n"
         f"command = {json.dumps(command)}\nargs = {json.dumps([*arguments, 'mcp'])}"
     )
-    block = AddBlock(lines=lines, unless=f"[mcp_servers.{SERVER_NAME}]")
+    table = AddTable(keys=("mcp_servers", SERVER_NAME), lines=lines)
     path = machine.folder("CODEX_HOME", ".codex") / "config.toml"
     why = "the tools, prompts and resources of warmstart"
     return Setup(
         agent="codex",
         title="Codex",
-        changes=(Change(path=path, edit=block, why=why),),
+        changes=(Change(path=path, edit=table, why=why),),
         notes=("a session starts warm with: warmstart run -- codex exec",),
     )
 

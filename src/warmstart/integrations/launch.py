@@ -20,25 +20,31 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from warmstart.app import Workspace
-from warmstart.app.start import AUTO, StartRequest, decide_start, load_config
-from warmstart.app.starts import find_start, hash_message
+from warmstart.app.start import AUTO, StartRequest, WarmStart, decide_start, load_config
+from warmstart.app.starts import hash_message
+from warmstart.app.syncing import find_first_start
 from warmstart.app.templates import open_library
 from warmstart.errors import NotFoundError, WarmstartError
 from warmstart.integrations.agents import find_command
+from warmstart.integrations.kept import find_warmup, keep_warmup, merge_system, name_start
 from warmstart.integrations.launch_claude import ClaudeCode
 from warmstart.integrations.launch_codex import Codex
 from warmstart.integrations.launch_files import clear_leftovers, hold_files
 from warmstart.integrations.launch_hermes import Hermes
 from warmstart.integrations.launch_other import Other
-from warmstart.integrations.launch_parts import Ask, Launch, Launcher, Place
+from warmstart.integrations.launch_parts import Ask, Launch, Launcher, Place, without_files
 from warmstart.integrations.launch_process import run_command
 from warmstart.library import Library, UnapprovedError
 from warmstart.model.warmup import Arm
-from warmstart.store import Start
+from warmstart.store import RecordedStart, Start
+from warmstart.warm import TemplateChoice
 
 KNOWN: dict[str, Callable[[], Launcher]] = {"claude": ClaudeCode, "codex": Codex, "hermes": Hermes}
 NAMING_FORMS = ("codex-rollout",)
 """Files that become the session and give it their id."""
+PREFILL = "hermes-prefill"
+OUTSIDE_TRANSCRIPT = (("hermes", PREFILL), ("claude_code", "text"))
+"""Agents and forms of which nothing is in the transcript when the session is resumed."""
 STARTED_VARIABLE = "WARMSTART_STARTED"
 """Names the agent whose session was decided on here, so that its own plugin leaves it alone."""
 MAX_MESSAGE_BYTES = 100_000
@@ -84,7 +90,7 @@ class Plan:
     stdin: IO[bytes] | None = None
     """The message that came on stdin, to be read once more."""
     cold: Launch
-    """The launch without a warm-up, for when a file cannot be written after all."""
+    """The launch without a warm-up or any file, for when none can be written after all."""
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -135,7 +141,8 @@ def plan_launch(
         return Plan(program=program, launch=as_it_is, cold=as_it_is, environ=place.environ)
     ask, kept = _complete(ask, wish, stdin)
     cold = launcher.stay_cold(ask, place)
-    plan = Plan(program=program, launch=cold, cold=cold, environ=place.environ, stdin=kept)
+    bare = without_files(cold)
+    plan = Plan(program=program, launch=cold, cold=bare, environ=place.environ, stdin=kept)
     try:
         return _Deciding(workspace, launcher, ask, wish, place).decide(plan)
     except UnapprovedError as error:
@@ -164,7 +171,8 @@ def run_plan(workspace: Workspace, plan: Plan, tell: Callable[[str], None]) -> i
             clear_leftovers(workspace)
             stack.enter_context(hold_files(workspace, launch.seeds))
         except (WarmstartError, OSError) as error:
-            tell(f"cold: {error}")
+            if not plan.sentence.startswith("cold"):
+                tell(f"cold: {error}")
             launch = plan.cold
         environ = {**plan.environ, **launch.environ}
         return run_command((plan.program, *launch.arguments), environ, plan.stdin)
@@ -194,14 +202,14 @@ class _Deciding(NamedTuple):
 
     def decide(self, plan: Plan) -> Plan:
         ask, wish = self.ask, self.wish
+        if ask.continues:
+            return self._go_on(plan)
         if wish.cold:
             return self._go_cold(plan)
         if ask.obstacle:
             return replace(plan, sentence=f"cold: {ask.obstacle}")
         if wish.template == AUTO and not ask.message:
             return self._wait(plan)
-        if ask.continues and ask.native_id and self._is_known(ask.native_id):
-            return replace(plan, sentence="this session has its start already")
         with open_library(self.workspace, read_only=wish.dry_run) as library:
             return self._choose(library, plan)
 
@@ -214,13 +222,14 @@ class _Deciding(NamedTuple):
         form = self.launcher.name_form(self.ask, given.warmup) if given.is_warm else ""
         if given.is_warm and not form:
             return replace(plan, sentence="cold: there is no way to give this command a warm-up")
-        warm = self.launcher.put(self.ask, given, form, self.place) if form else plan.cold
+        warm = self.launcher.put(self.ask, given, form, self.place) if form else plan.launch
         if not self.wish.dry_run:
             _check_places(warm)
             prepared = prepared.record(library, form=form, native_id=self._name_session(form))
+            self._keep(prepared, form)
         return replace(
             plan,
-            launch=warm if prepared.is_warm else plan.cold,
+            launch=warm if prepared.is_warm else plan.launch,
             environ={**plan.environ, STARTED_VARIABLE: self.ask.agent},
             sentence=str(prepared),
             arm=prepared.choice.arm,
@@ -275,8 +284,63 @@ class _Deciding(NamedTuple):
         later = replace(later, environ={**later.environ, **budget})
         return replace(plan, launch=later, sentence="the first message will choose the template")
 
-    def _is_known(self, native_id: str) -> bool:
-        return find_start(self.workspace, self.ask.agent, native_id) is not None
+    def _keep(self, prepared: WarmStart, form: str) -> None:
+        """Keep what the session gets for when it is resumed, unless its transcript does."""
+        if not prepared.is_warm or (self.ask.agent, form) not in OUTSIDE_TRANSCRIPT:
+            return
+        key = self.ask.native_id or name_start(prepared.start or 0)
+        warmup = merge_system(prepared.warmup) if form == PREFILL else prepared.warmup
+        with contextlib.suppress(WarmstartError, OSError):
+            keep_warmup(self.workspace, self.ask.agent, key, warmup)
+
+    def _go_on(self, plan: Plan) -> Plan:
+        """A session that is there already: it goes on as it began and is not a start."""
+        own = {**plan.environ, STARTED_VARIABLE: self.ask.agent}
+        if self.wish.cold:
+            return replace(plan, sentence="cold: as asked", environ=own)
+        start = self._find_first_start()
+        if start is None and self.wish.template == AUTO:
+            return replace(plan, sentence="this session began without warmstart and goes on so")
+        look = self._look_again(start)
+        if look is None or not look.is_warm:
+            return replace(plan, sentence="this session has its start already")
+        if self.ask.obstacle:
+            return replace(plan, sentence=f"cold: {self.ask.obstacle}")
+        form = self.launcher.name_form(self.ask, look.warmup)
+        if not form:
+            return replace(plan, sentence="cold: there is no way to give this command a warm-up")
+        launch = self.launcher.put(self.ask, look, form, self.place)
+        if not self.wish.dry_run:
+            _check_places(launch)
+        return replace(
+            plan,
+            launch=launch,
+            environ=own,
+            sentence=f"{look}, for a session that goes on",
+            template=look.choice.template,
+            unreviewed=look.unreviewed,
+        )
+
+    def _find_first_start(self) -> RecordedStart | None:
+        if not self.ask.native_id:
+            return None
+        return find_first_start(self.workspace, self.ask.agent, self.ask.native_id)
+
+    def _look_again(self, start: RecordedStart | None) -> WarmStart | None:
+        """What the session began with; of one that began elsewhere, the template named."""
+        if start is None:
+            with open_library(self.workspace, read_only=True) as library:
+                config = load_config(self.workspace, {"budget": self.wish.budget, "holdout": 0.0})
+                return decide_start(self.workspace, library, self._request(), config)
+        keys = (self.ask.native_id or "", name_start(start.id))
+        found = (find_warmup(self.workspace, self.ask.agent, key) for key in keys)
+        warmup = next((one for one in found if one is not None), None)
+        if warmup is None:
+            return None
+        choice = TemplateChoice(
+            template=start.template, arm=Arm.WARM, reason="as it began", task_type="mixed"
+        )
+        return WarmStart(choice=choice, warmup=warmup, version=start.version)
 
 
 def _check_places(launch: Launch) -> None:

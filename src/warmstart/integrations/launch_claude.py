@@ -11,6 +11,7 @@ hook chooses at the first message, for this one session (``--settings``).
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,7 +22,7 @@ from warmstart.integrations.launch_parts import Ask, Launch, Place, Seed, has_ex
 from warmstart.integrations.launch_words import Grammar, Words, read_words
 from warmstart.integrations.tools import AGENT_TOOLS, CLAUDE_CODE
 from warmstart.model.warmup import WarmUp
-from warmstart.warm.target import Target
+from warmstart.warm import Target
 
 FORMAT_VERSION = "2.1.197"
 """The version whose transcripts a seed is written like."""
@@ -55,6 +56,7 @@ RESUME = ("-r", "--resume")
 ELSEWHERE = ("-w", "--worktree", "--tmux", "--bg", "--background", "--no-session-persistence")
 """Runs in another folder, outlives the command, or keeps no session: no place for a seed."""
 NO_HOOKS = ("--settings", "--bare", "--safe-mode")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _NAMESPACE = uuid.UUID("0b7c3a56-3f3b-5d0c-8f0e-5b2f8f6a9d41")
 
 
@@ -138,7 +140,18 @@ def _find_id(words: Words, place: Place) -> str | None:
         return words.find("--session-id") or place.session_id
     if words.has("--fork-session"):
         return words.find("--session-id")
-    return words.find(*RESUME)
+    return _find_latest(place) if words.has("-c", "--continue") else words.find(*RESUME)
+
+
+def _find_latest(place: Place) -> str | None:
+    """The id of the session used last in this folder, which is what ``--continue`` means."""
+    projects = place.folder("CLAUDE_CONFIG_DIR", ".claude") / "projects"
+    folder = projects / re.sub(r"[^a-zA-Z0-9]", "-", place.cwd)
+    try:
+        paths = [path for path in folder.glob("*.jsonl") if _UUID.fullmatch(path.stem)]
+        return max(paths, key=lambda path: path.stat().st_mtime).stem if paths else None
+    except OSError:
+        return None
 
 
 def _list_tools(words: Words) -> tuple[str, ...]:

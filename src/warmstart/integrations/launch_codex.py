@@ -19,7 +19,7 @@ from warmstart.integrations.launch_parts import Ask, Launch, Place, Seed, has_ex
 from warmstart.integrations.launch_words import END, Grammar, Words, read_words
 from warmstart.integrations.tools import AGENT_TOOLS, CODEX
 from warmstart.model.warmup import WarmUp
-from warmstart.warm.target import Target
+from warmstart.warm import Target
 
 FORMAT_VERSION = "0.166.0"
 """The version whose rollouts a seed is written like."""

@@ -1,8 +1,10 @@
 """Hermes, started warm: its own few-shot door, a file of messages to put before every request.
 
 ``HERMES_PREFILL_MESSAGES_FILE`` names a file in warmstart's home that is there while Hermes runs.
-Nothing of it reaches Hermes' database. Messages the user prefills already come first. Hermes gives
-a new session its id itself, so the session is found by its folder, its hour and its first message.
+Nothing of it reaches Hermes' database, so it is kept for when the session is resumed. Messages the
+user prefills already come first. Hermes gives a new session its id itself, so the session is found
+by its folder, its hour and its first message; which one ``--resume`` and ``--continue`` mean is
+looked up as Hermes does it.
 """
 
 from __future__ import annotations
@@ -15,11 +17,13 @@ from typing import Any
 import orjson
 
 from warmstart.app.start import WarmStart
-from warmstart.export.jsonl import encode_json
+from warmstart.errors import SourceError
 from warmstart.integrations.launch_parts import Ask, Launch, Place, Seed
-from warmstart.integrations.launch_words import Grammar, read_words
+from warmstart.integrations.launch_words import Grammar, Words, read_words
 from warmstart.integrations.tools import AGENT_TOOLS, HERMES
 from warmstart.model.warmup import WarmUp
+from warmstart.sources.sqlite import open_database
+from warmstart.wire import encode_json
 
 VARIABLE = "HERMES_PREFILL_MESSAGES_FILE"
 FOLDER = "launch"
@@ -31,6 +35,13 @@ GRAMMAR = Grammar(
     maybe=frozenset({"-c", "--continue"}),
 )  # fmt: skip
 ONESHOT = ("-z", "--oneshot")
+RESUME = ("-r", "--resume")
+CONTINUE = ("-c", "--continue")
+DATABASE = "state.db"
+BY_TITLE = """SELECT id FROM sessions WHERE title = ? OR title LIKE ? ESCAPE '\\'
+    ORDER BY title = ?, started_at DESC LIMIT 1"""
+LATEST = """SELECT id FROM sessions WHERE source = 'cli' ORDER BY COALESCE((SELECT MAX(timestamp)
+    FROM messages WHERE session_id = sessions.id), started_at) DESC, started_at DESC LIMIT 1"""
 _SETTING = re.compile(r"""^\s*prefill_messages_file:\s*["']?([^"'#\n]+)""", re.MULTILINE)
 
 
@@ -42,6 +53,7 @@ class Hermes:
         words = read_words(arguments, GRAMMAR)
         if words.has("-h", "--help", "--version") or words.plain[:1] not in ((), ("chat",)):
             return None
+        continues = words.has(*RESUME, *CONTINUE)
         return Ask(
             agent=HERMES,
             arguments=tuple(arguments),
@@ -50,8 +62,8 @@ class Hermes:
             model=words.find("-m", "--model"),
             cwd=place.cwd,
             tools=AGENT_TOOLS[HERMES],
-            native_id=words.find("-r", "--resume"),
-            continues=words.has("-r", "--resume", "-c", "--continue"),
+            native_id=_find_session(words, place) if continues else None,
+            continues=continues,
             obstacle=_find_obstacle(words.has(*ONESHOT), words.has("--tui")),
         )
 
@@ -85,6 +97,27 @@ def _find_obstacle(is_oneshot: bool, is_tui: bool) -> str:  # noqa: FBT001 - bot
     if is_oneshot:
         return "hermes -z reads no prefilled messages; hermes chat -q does"
     return "hermes --tui reads no prefilled messages; without it hermes does" if is_tui else ""
+
+
+def _find_session(words: Words, place: Place) -> str | None:
+    """The id of the session that is meant: by id, by title, or the one used last."""
+    wanted = words.find(*RESUME) or words.find(*CONTINUE)
+    database = place.folder("HERMES_HOME", ".hermes") / DATABASE
+    if not database.is_file():
+        return wanted
+    try:
+        with open_database(database) as connection:
+            if wanted is None:
+                row = connection.execute(LATEST).fetchone()
+            else:
+                escaped = re.sub(r"([\\%_])", r"\\\1", wanted)
+                row = (
+                    connection.execute("SELECT id FROM sessions WHERE id = ?", (wanted,)).fetchone()
+                    or connection.execute(BY_TITLE, (wanted, f"{escaped} #%", wanted)).fetchone()
+                )
+            return str(row[0]) if row else wanted
+    except SourceError:
+        return wanted  # Hermes will say what is wrong with it
 
 
 def _read_own(place: Place) -> list[Any]:

@@ -1,7 +1,7 @@
 """Any other command, given its warm-up in a file.
 
 ``WARMSTART_WARMUP_FILE`` names the file, and so does every ``{warmup}`` on the command line. Which
-form it has is the user's to say; without one the command starts cold.
+form it has is the user's to say; without one the command starts cold, with an empty file.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from warmstart.app.start import WarmStart
 from warmstart.integrations.launch_parts import Ask, Launch, Place, Seed
 from warmstart.model.warmup import WarmUp
 from warmstart.placeholders import fill_words
-from warmstart.warm.target import Target
+from warmstart.warm import Target
 
 VARIABLE = "WARMSTART_WARMUP_FILE"
 PLACEHOLDER = "warmup"
@@ -53,7 +53,8 @@ class Other:
 
     def stay_cold(self, ask: Ask, place: Place) -> Launch:
         """An empty file where the command wants one, so that it runs the same."""
-        return self._name_file(ask, place, b"") if self.form else Launch(arguments=ask.arguments)
+        wants_file = bool(self.form) or any(f"{{{PLACEHOLDER}}}" in word for word in ask.arguments)
+        return self._name_file(ask, place, b"") if wants_file else Launch(arguments=ask.arguments)
 
     def defer(self, ask: Ask, place: Place) -> Launch | None:
         """Nobody knows how."""

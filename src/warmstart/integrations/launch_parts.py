@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -75,6 +76,20 @@ class Launch:
     seeds: tuple[Seed, ...] = ()
 
 
+def without_files(launch: Launch) -> Launch:
+    """The launch with the empty device in place of its files, for when none can be written."""
+
+    def empty(text: str) -> str:
+        for seed in launch.seeds:
+            text = text.replace(str(seed.path), os.devnull)
+        return text
+
+    return Launch(
+        arguments=tuple(map(empty, launch.arguments)),
+        environ={name: empty(value) for name, value in launch.environ.items()},
+    )
+
+
 class Launcher(Protocol):
     """How one agent is started."""
 
@@ -99,4 +114,4 @@ def has_examples(warmup: WarmUp) -> bool:
     return any(message.requests for message in warmup.messages)
 
 
-__all__ = ["Ask", "Launch", "Launcher", "Place", "Seed", "has_examples"]
+__all__ = ["Ask", "Launch", "Launcher", "Place", "Seed", "has_examples", "without_files"]

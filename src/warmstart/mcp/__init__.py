@@ -1,6 +1,6 @@
 """warmstart as an MCP server: the tool's actions as tools, templates as prompts and resources.
 
-Needs the official ``mcp`` package (1.26 to 2.x): ``pip install 'warmstart[mcp]'``.
+Needs the official ``mcp`` package (1.26 to 2.x): ``pip install mcp``.
 """
 
 from warmstart.mcp.http import serve_http

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from warmstart.app import Workspace
-from warmstart.mcp.server import open_server
+from warmstart.mcp.server import mask_log, open_server
 
 HOST = "127.0.0.1"
 PATH = "/mcp"
@@ -50,4 +50,6 @@ def serve_http(workspace: Workspace, port: int, token: str) -> None:
     """Answer on loopback until stopped."""
     import uvicorn  # noqa: PLC0415 - comes with the mcp package
 
-    uvicorn.run(open_app(workspace, token), host=HOST, port=port, log_level="warning")
+    app = open_app(workspace, token)
+    mask_log()
+    uvicorn.run(app, host=HOST, port=port, log_level="warning")

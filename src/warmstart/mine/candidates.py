@@ -20,9 +20,8 @@ from warmstart.facts.columns import ERROR_CLASS, columns_of
 from warmstart.facts.verdicts import CLASSES, IS_ERROR, IS_OK
 from warmstart.mine.rules import Rules, Tally, find_cap, find_reason, tally
 from warmstart.mine.trivial import is_trivial
+from warmstart.model import Certainty, ErrorClass, Link, Status
 from warmstart.model.facts import CallFact, SessionFacts
-from warmstart.model.outcome import Certainty, ErrorClass, Status
-from warmstart.model.session import Link
 
 REPAIR_SHARE = 3
 """One fetched session in this many is fetched for its repairs."""

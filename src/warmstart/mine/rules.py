@@ -17,9 +17,8 @@ from typing import NamedTuple
 from warmstart.facts.columns import ERROR_CLASS, columns_of
 from warmstart.facts.verdicts import CLASSES, ERROR, IS_ERROR, OK
 from warmstart.mine.trivial import is_trivial
+from warmstart.model import ErrorClass, Link, Status
 from warmstart.model.facts import SessionFacts
-from warmstart.model.outcome import ErrorClass, Status
-from warmstart.model.session import Link
 
 MEDIAN_NEEDS_SESSIONS = 8
 """Below this many sessions a median says nothing about the agent."""

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from warmstart.model import Link
 from warmstart.model.facts import SessionFacts
-from warmstart.model.session import Link
 from warmstart.profile.placebo import Placebo, measure_placebo
 from warmstart.profile.rules import DEFAULT_RULES, Rules
 from warmstart.profile.scan import scan_calls

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from warmstart.facts.columns import ERROR_CLASS, SAME, SHAPE, CallColumns, columns_of
 from warmstart.facts.verdicts import CLASSES, ERROR, IS_ERROR, MASKED_TABLE, OK, STATUS_TABLE
+from warmstart.model import ErrorClass
 from warmstart.model.facts import CallFact, SessionFacts
-from warmstart.model.outcome import ErrorClass
 from warmstart.profile.rules import Rules
 from warmstart.profile.tool_types import ToolType
 

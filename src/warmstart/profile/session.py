@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from warmstart.facts.derive import derive_facts
+from warmstart.facts import derive_facts
 from warmstart.model import Message, Session, Status, Tokens
 from warmstart.model.facts import CallFact, Marker, SessionFacts
 from warmstart.profile.messages import session_from_messages

@@ -17,8 +17,8 @@ import orjson
 from warmstart.facts.columns import ERROR_CLASS, MESSAGE, SAME
 from warmstart.facts.details import PackedMarkers
 from warmstart.facts.verdicts import CLASSES
+from warmstart.model import Status
 from warmstart.model.facts import SessionFacts, Voice
-from warmstart.model.outcome import Status
 from warmstart.profile import openings
 from warmstart.profile.groups import LANDMARKS, POSITION_EDGES, Keys, SessionGroups, make_keys
 from warmstart.profile.openings import OPENING_TURNS, list_bands

@@ -25,7 +25,7 @@ try:
     from psycopg.rows import dict_row
 except ImportError as error:
     raise UsageError(
-        "PostgreSQL needs the psycopg driver", hint="pip install 'warmstart[postgres]'"
+        "PostgreSQL needs the psycopg driver", hint="pip install 'psycopg[binary]'"
     ) from error
 
 MIN_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.02, 0.15

@@ -17,7 +17,7 @@ from warmstart.model.template import Template
 from warmstart.template.canonical import template_id, template_to_dict
 
 if TYPE_CHECKING:
-    from warmstart.profile.session import SessionProfile
+    from warmstart.profile import SessionProfile
 
 __all__ = ["SESSION_TEXTS", "list_tools", "session_row", "template_rows"]
 

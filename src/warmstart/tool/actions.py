@@ -6,24 +6,22 @@ from collections.abc import Callable
 from typing import Any
 
 from warmstart.app import Workspace
-from warmstart.app.comparing import compare_sides
+from warmstart.app.compare import compare_sides
 from warmstart.app.mining import build_template
-from warmstart.app.profiling import (
+from warmstart.app.profile import (
     CompactionRequest,
-    check_sessions,
+    check_compaction,
     load_rules,
-    profile_one,
+    profile_session,
 )
-from warmstart.app.redaction import open_redactor, redact_texts
 from warmstart.app.start import StartRequest, prepare_start, try_template
 from warmstart.app.templates import delete_template
 from warmstart.app.templates import list_templates as list_library
 from warmstart.library import Saved, TemplateVersion
-from warmstart.mine.request import BuildRequest
-from warmstart.mine.rules import Rules
+from warmstart.mine import BuildRequest, Rules
 from warmstart.model.selection import Selection
 from warmstart.model.template import TemplateState
-from warmstart.profile.document import to_document
+from warmstart.present import to_json
 from warmstart.sources import READERS, ReadLog
 from warmstart.template import parse_spec
 from warmstart.tool.request import ToolRequest
@@ -86,23 +84,23 @@ def delete(workspace: Workspace, request: ToolRequest) -> Answer:
 def profile(workspace: Workspace, request: ToolRequest) -> Answer:
     """How reliable one session was."""
     wanted = request.require("session_id")
-    found = profile_one(workspace, wanted, Selection(), ReadLog(), rules=load_rules(workspace))
-    return {"profile": _for_model(workspace, found)}
+    found = profile_session(workspace, wanted, Selection(), rules=load_rules(workspace))
+    return {"profile": to_json(found.profile)}
 
 
 def check_compression(workspace: Workspace, request: ToolRequest) -> Answer:
     """Errors before and after a session's compactions."""
     wanted = CompactionRequest(wanted=request.require("session_id"))
-    found = check_sessions(workspace, wanted, Selection(), ReadLog(), rules=load_rules(workspace))
-    return {"report": _for_model(workspace, found)}
+    found = check_compaction(workspace, wanted, Selection(), rules=load_rules(workspace))
+    return {"report": to_json(found.report)}
 
 
 def compare(workspace: Workspace, request: ToolRequest) -> Answer:
     """Two sessions side by side."""
     sides = [(wanted, wanted) for wanted in (request.require("session_id"),
                                             request.require("compare_with"))]  # fmt: skip
-    found = compare_sides(workspace, sides, Selection(), ReadLog(), rules=load_rules(workspace))
-    return {"comparison": to_document(found)}
+    found = compare_sides(workspace, sides, Selection(), rules=load_rules(workspace))
+    return {"comparison": to_json(found.comparison)}
 
 
 def select(workspace: Workspace, request: ToolRequest) -> Answer:
@@ -114,13 +112,8 @@ def select(workspace: Workspace, request: ToolRequest) -> Answer:
         "arm": str(choice.arm),
         "reason": choice.reason,
         "task_type": choice.task_type,
-        "ranking": to_document(choice.ranking),
+        "ranking": to_json(choice.ranking),
     }
-
-
-def _for_model(workspace: Workspace, found: Any) -> Any:
-    """Figures about sessions for a model to read: without secrets in titles, tools or models."""
-    return to_document(redact_texts(found, open_redactor(workspace)))
 
 
 def _select(request: ToolRequest) -> Selection:

@@ -11,13 +11,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from warmstart.app import Workspace
-from warmstart.app.comparing import compare_sides
+from warmstart.app.compare import compare_sides
 from warmstart.app.mining import BuildResult, build_from_session, build_template
-from warmstart.app.profiling import (
-    CompactionRequest,
-    check_sessions,
-    profile_one,
-)
+from warmstart.app.profile import CompactionRequest, check_compaction, profile_session
 from warmstart.app.start import try_template
 from warmstart.app.templates import delete_template
 from warmstart.app.templates import list_templates as list_library
@@ -28,10 +24,9 @@ from warmstart.integrations.hermes.printing import (
     print_notes,
     show_progress,
 )
-from warmstart.mine.request import BuildRequest
-from warmstart.mine.rules import Rules
+from warmstart.mine import BuildRequest, Rules
 from warmstart.model.selection import Selection
-from warmstart.profile.document import to_document
+from warmstart.present import to_json
 from warmstart.sources import READERS, ReadLog
 from warmstart.template import check_name, make_name
 
@@ -43,35 +38,36 @@ Args = argparse.Namespace
 
 def analyze(args: Args) -> None:
     """A session with its user and its context."""
-    log = ReadLog()
-    found = profile_one(Workspace.open(), args.session_id, HERMES, log)
-    _show(args, {"analysis": to_document(found)}, lambda: reports.say_analysis(found), log)
+    result = profile_session(Workspace.open(), args.session_id, HERMES)
+    found = result.profile
+    _show(args, {"analysis": to_json(found)}, lambda: reports.say_analysis(found), result.log)
 
 
 def profile(args: Args) -> None:
     """How reliable a session was."""
-    log = ReadLog()
-    found = profile_one(Workspace.open(), args.session_id, HERMES, log)
-    _show(args, {"profile": to_document(found)}, lambda: reports.say_profile(found), log)
+    result = profile_session(Workspace.open(), args.session_id, HERMES)
+    found = result.profile
+    _show(args, {"profile": to_json(found)}, lambda: reports.say_profile(found), result.log)
 
 
 def check_compression(args: Args) -> None:
     """Errors before and after its compactions; all other sessions are the comparison."""
-    wanted, log = CompactionRequest(wanted=args.session_id), ReadLog()
+    wanted = CompactionRequest(wanted=args.session_id)
     with show_progress() as tell:
-        found = check_sessions(Workspace.open(), wanted, HERMES, log, on_progress=tell)
-    _show(args, {"report": to_document(found)}, lambda: reports.say_compaction(found), log)
+        result = check_compaction(Workspace.open(), wanted, HERMES, on_progress=tell)
+    found = result.report
+    _show(args, {"report": to_json(found)}, lambda: reports.say_compaction(found), result.log)
 
 
 def compare(args: Args) -> None:
     """Two sessions."""
     sides = [(wanted, wanted) for wanted in (args.session_id, args.compare_with)]
-    log = ReadLog()
-    found = compare_sides(Workspace.open(), sides, HERMES, log)
-    document: dict[str, Any] = to_document(found)
+    result = compare_sides(Workspace.open(), sides, HERMES)
+    found = result.comparison
+    document: dict[str, Any] = to_json(found)
     for side in ("first", "second"):
         document[side].pop("tool_sums")  # the working of the comparison, of no use outside
-    _show(args, {"comparison": document}, lambda: reports.say_comparison(found), log)
+    _show(args, {"comparison": document}, lambda: reports.say_comparison(found), result.log)
 
 
 def extract(args: Args) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from warmstart.export.jsonl import encode_json
+from warmstart.wire import encode_json
 
 if TYPE_CHECKING:
     from warmstart.profile.sums import Rate

@@ -14,10 +14,10 @@ from warmstart.integrations.hermes.printing import (
     shorten,
 )
 from warmstart.library import Saved, TemplateVersion
+from warmstart.profile import SessionProfile
 from warmstart.profile.compaction import CompactionReport
 from warmstart.profile.comparison import Comparison
 from warmstart.profile.proficiency import PROFICIENCY_FORMULA
-from warmstart.profile.session import SessionProfile
 from warmstart.stats.proportion import wilson
 
 MAX_ROWS = 12
