@@ -51,7 +51,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python bench/outcome_explicit.py $(CORPUS)/labelled/calls.jsonl.gz $(CORPUS) $(ARGS)
 	$(BIN)/python bench/outcome_speed.py $(CORPUS)/labelled/calls.jsonl.gz $(ARGS)
 	$(BIN)/python bench/store.py --seed $(BASELINE)/seed_store.py $(ARGS)
-	$(BIN)/python bench/profile.py --baseline $(BASELINE) $(ARGS)
+	$(BIN)/python bench/facts.py --baseline $(BASELINE) $(ARGS)
 	$(BIN)/python bench/redact.py $(ARGS)
 	$(BIN)/python bench/injection.py $(CORPUS)/labelled/calls.jsonl.gz --runs $(CORPUS)/agentdojo/runs.jsonl.gz $(ARGS)
 	$(BIN)/python bench/import_hostile.py $(ARGS)

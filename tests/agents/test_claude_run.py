@@ -154,6 +154,6 @@ def test_the_model_calls_a_tool_of_our_server(claude: Computer) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     last = claude.endpoint.requests[-1].prompt
-    assert any(tool.startswith("mcp__warmstart__") for tool in last.tools)
-    results = [turn.text for turn in last.turns if turn.role == "tool"]
+    assert any(tool.startswith("mcp__warmstart__") for tool in last.tool_names)
+    results = [result.text for message in last.messages for result in message.results]
     assert "fix-cart" in results[-1]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from warmstart.export import export_warmstart
 from warmstart.model import (

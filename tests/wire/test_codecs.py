@@ -23,10 +23,12 @@ from support.conversations import prompts, responses
 from warmstart.model import Message, Request, Result, Role, Tokens
 from warmstart.wire import (
     CODECS,
+    Event,
     Prompt,
     ToolSpec,
     build_url,
     find_codec,
+    find_codec_at,
     insert_before,
     pair_calls,
     with_ids,
@@ -181,6 +183,20 @@ def test_built_in_calls_of_responses_are_named_by_their_type() -> None:
     assert messages[2].requests[0].arguments == {"query": "x"}
 
 
+def test_gemini_is_read_inside_the_wrapping_of_its_own_cli() -> None:
+    contents = [{"role": "user", "parts": [{"text": "U"}]}]
+    system = {"parts": [{"text": "S"}, {"text": "T"}]}
+    inner = {"contents": contents, "systemInstruction": system}
+    prompt = CODECS["gemini"].decode_request({"model": "m", "request": inner})
+    assert (prompt.model, prompt.system, prompt.asked) == ("m", "S\n\nT", "U")
+    whole = {"candidates": [{"content": {"parts": [{"text": "ok"}]}, "finishReason": "STOP"}]}
+    answer = CODECS["gemini"].decode_response({"response": whole})
+    assert answer == CODECS["gemini"].decode_response(whole)
+    stream = CODECS["gemini"].stream()
+    stream.add(Event({"response": whole}))
+    assert CODECS["gemini"].decode_response(stream.build()) == answer
+
+
 def test_anthropic_text_that_citations_cut_is_whole_again() -> None:
     blocks = [{"type": "text", "text": "Hm. "}, {"type": "thinking", "thinking": "t"},
               {"type": "text", "text": "Ok."}]  # fmt: skip
@@ -206,6 +222,13 @@ def test_the_form_is_seen_from_the_messages(message: dict[str, Any], name: str) 
     assert find_codec([message]).name == name
 
 
+def test_a_system_message_does_not_hide_the_form_of_what_follows() -> None:
+    system = {"role": "developer", "content": "S"}
+    assert find_codec([system, {"type": "function_call", "call_id": "c"}]).name == "responses"
+    blocks = [{"type": "tool_result", "tool_use_id": "t", "content": "x"}]
+    assert find_codec([system, {"role": "user", "content": blocks}]).name == "openai"
+
+
 @pytest.mark.parametrize(
     ("base", "name", "url"),
     [
@@ -217,6 +240,20 @@ def test_the_form_is_seen_from_the_messages(message: dict[str, Any], name: str) 
 )
 def test_addresses_are_taken_in_every_usual_form(base: str, name: str, url: str) -> None:
     assert build_url(base, CODECS[name], "m") == url
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/v1/chat/completions", "openai"),
+        ("/openai/v1/responses?x=1", "responses"),
+        ("/v1/messages?beta=true", "anthropic"),
+        ("/v1beta/models/m:streamGenerateContent?alt=sse", "gemini"),
+    ],
+)
+def test_the_provider_is_seen_from_the_address(path: str, name: str) -> None:
+    assert find_codec_at(path) is CODECS[name]
+    assert find_codec_at("/v1/messages/count_tokens") is None
 
 
 def test_keys_go_where_each_provider_wants_them() -> None:

@@ -35,7 +35,7 @@ from warmstart.mine import BuildRequest
 from warmstart.model import Message, Role
 from warmstart.model.selection import Selection
 from warmstart.model.template import Guidance, Template, TemplateState
-from warmstart.redact.injection import strip_hidden
+from warmstart.redact import strip_hidden
 from warmstart.runners import Endpoint
 from warmstart.sources import ReadLog
 from warmstart.warm import shorten_line

@@ -26,9 +26,7 @@ from warmstart.home import STORE_FILE, find_home, find_store
 if TYPE_CHECKING:
     from warmstart.model import Session
     from warmstart.model.selection import Selection
-    from warmstart.sources import ReadLog
-    from warmstart.sources.stores import Store
-    from warmstart.sources.survey import StoreReport
+    from warmstart.sources import ReadLog, Store, StoreReport
     from warmstart.store import SessionDB
 
 ARCHIVE_READER = "warmstart"

@@ -15,9 +15,7 @@ from warmstart.app.core import Workspace
 from warmstart.app.facts import Progress
 from warmstart.app.redaction import Masker
 from warmstart.errors import NotFoundError
-from warmstart.sources import READERS
-from warmstart.sources.stores import Store
-from warmstart.sources.survey import StoreReport
+from warmstart.sources import READERS, Store, StoreReport
 
 __all__ = ["DoctorResult", "check_stores", "list_formats"]
 

@@ -19,7 +19,7 @@ from warmstart.app.facts import Progress, read_facts
 from warmstart.app.redaction import open_redactor
 from warmstart.app.templates import open_library
 from warmstart.errors import NotFoundError, SourceError, UsageError
-from warmstart.facts.collector import without_collector
+from warmstart.facts import gc_paused
 from warmstart.library import Saved
 from warmstart.mine import (
     BuildRequest,
@@ -32,8 +32,16 @@ from warmstart.model import Session
 from warmstart.model.facts import SessionFacts
 from warmstart.model.selection import Selection
 from warmstart.model.template import Template, TemplateState
-from warmstart.sources import Found, ReadLog, Unit, find_reader, find_units, get_reader, read_unit
-from warmstart.sources.probe import probe_path
+from warmstart.sources import (
+    Found,
+    ReadLog,
+    Unit,
+    find_reader,
+    find_units,
+    get_reader,
+    probe_path,
+    read_unit,
+)
 from warmstart.template import check_name
 
 __all__ = [
@@ -120,7 +128,7 @@ def build_template(
         UsageError: no session qualified, or nothing in them could be verified.
     """
     check_name(request.name)
-    with without_collector():
+    with gc_paused():
         found = read_facts(workspace, selection, log, on_progress=on_progress)
         facts = [one for one in found if only is None or one.id in only]
         plan = plan_template(request, facts)
@@ -171,7 +179,7 @@ def build_proposals(
         UsageError: no task type has enough.
     """
     check_name(f"{request.name}-research")
-    with without_collector():
+    with gc_paused():
         facts = list(read_facts(workspace, selection, log, on_progress=on_progress))
         proposals = propose_templates(facts, request)
     if not proposals:
@@ -181,7 +189,7 @@ def build_proposals(
             hint="warmstart template build --name NAME takes all of them together",
         )
     for proposal in proposals:
-        with without_collector():
+        with gc_paused():
             built = _build(workspace, proposal.request, proposal.plan, selection, log)
         yield _save(workspace, built, "mined") if save else built
 

@@ -18,9 +18,7 @@ from urllib.parse import unquote, urlsplit
 
 from warmstart.app.core import Workspace
 from warmstart.model.texts import map_texts
-from warmstart.redact import RedactionError, Redactor
-from warmstart.redact.pairs import classify_name
-from warmstart.redact.values import is_example, is_random
+from warmstart.redact import RedactionError, Redactor, classify_name, is_example, is_random
 
 MIN_LENGTH = 8
 MIN_RANDOM_LENGTH = 20

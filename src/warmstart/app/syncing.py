@@ -23,7 +23,7 @@ from warmstart.app.facts import MASKED, LateMask, read_facts
 from warmstart.app.starts import find_start, hash_message, open_starts
 from warmstart.app.templates import open_library
 from warmstart.errors import NotFoundError, UsageError
-from warmstart.facts.derive import CUT, derive_facts, find_first_words
+from warmstart.facts import CUT, derive_facts, find_first_words
 from warmstart.library import Retired
 from warmstart.model import Call, Link, Session, Status
 from warmstart.model.facts import SessionFacts

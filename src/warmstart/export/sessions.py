@@ -8,9 +8,10 @@ and dropping the call would change what the agent did. A result without a call i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import takewhile
 from typing import Any
+
+from msgspec.structs import replace
 
 from warmstart.export.warmstart import export_warmstart, locate_results
 from warmstart.model import Call, Message, Request, Result, Role, Session, Status

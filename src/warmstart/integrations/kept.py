@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from msgspec import structs
 
 from warmstart.app import Workspace
 from warmstart.model import Kind, Message, Request, Result, Role
@@ -59,7 +60,7 @@ def merge_system(warmup: WarmUp) -> WarmUp:
     first = warmup.messages[0] if warmup.messages else _make_message(Role.USER, "")
     rest = warmup.messages[1:] or (_make_message(Role.ASSISTANT, READY),)
     text = f"{warmup.system}\n\n{first.text}" if warmup.messages else warmup.system
-    return replace(warmup, system="", messages=(replace(first, text=text), *rest))
+    return replace(warmup, system="", messages=(structs.replace(first, text=text), *rest))
 
 
 def _make_message(role: Role, text: str) -> Message:

@@ -62,7 +62,7 @@ def redact_for_others(template: Template, redactor: Redactor) -> RedactedTemplat
         RedactionError: redaction cannot run.
         TemplateError: the template's own name holds a secret.
     """
-    from warmstart.redact.injection import strip_hidden  # noqa: PLC0415 - not for every command
+    from warmstart.redact import strip_hidden  # noqa: PLC0415 - not for every command
 
     def clean(text: str) -> str:
         # Hidden characters go first, so that nothing can hide from redaction behind them.
@@ -86,7 +86,7 @@ def redact_from_others(template: Template) -> RedactedTemplate:
 
 def find_flags(template: Template) -> tuple[str, ...]:
     """Every place that reads like an order to an agent, with the kind of rule; sorted."""
-    from warmstart.redact.injection import find_instructions  # noqa: PLC0415 - as above
+    from warmstart.redact import find_instructions  # noqa: PLC0415 - as above
 
     found = set(template.provenance.flags)
     for where, text in list_scanned(template):
@@ -101,7 +101,7 @@ def list_evidence(template: Template) -> tuple[str, ...]:
     Flags that are stored and listed name a place and a kind only: hostile words belong on the page
     a person reads before approving, and nowhere else.
     """
-    from warmstart.redact.injection import find_orders  # noqa: PLC0415 - as above
+    from warmstart.redact import find_orders  # noqa: PLC0415 - as above
 
     words = {
         f"{where[:MAX_PLACE]}: {kind}": evidence

@@ -126,11 +126,11 @@ def list_domains(facts: Sequence[SessionFacts]) -> tuple[str, ...]:
 
 def find_user_patterns(facts: Sequence[SessionFacts]) -> UserPatterns:
     """How the user writes, from all of their turns together."""
-    spoken = [one for one in facts if one.voice.messages]
+    spoken = [one for one in facts if one.user_style.messages]
     if not spoken:
         return UserPatterns()
-    styles = Counter(str(find_style(one.voice) or "") for one in spoken)
-    replied = Counter(str(find_feedback(one.voice) or "") for one in spoken)
+    styles = Counter(str(find_style(one.user_style) or "") for one in spoken)
+    replied = Counter(str(find_feedback(one.user_style) or "") for one in spoken)
     del styles[""], replied[""]
     return UserPatterns(
         style=_commonest(styles) or "",

@@ -138,7 +138,8 @@ class Tracks(NamedTuple):
 def follow_session(facts: SessionFacts, rules: Rules, known: dict[str, bool]) -> Track:
     """The track of one session."""
     scan = scan_calls(facts, rules, known)
-    cuts = {bisect_left(scan.places, at) for at in facts.compactions}
+    positions = [call.position for call in scan.calls]
+    cuts = {bisect_left(positions, at) for at in facts.compactions}
     parent = None
     if facts.parent and facts.parent.link == Link.COMPACTION:
         parent = facts.parent.id

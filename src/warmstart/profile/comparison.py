@@ -140,7 +140,7 @@ def collect_side(
     def pass_on() -> Iterator[SessionFacts]:
         for facts in sessions:
             scan = scan_calls(facts, rules, known)
-            counts = len(scan.failed), len(scan.places)
+            counts = len(scan.failed), len(scan.calls)
             rows.append(Row(facts.id, _task_of(facts), *counts, _mark_of(facts)))
             yield facts
 

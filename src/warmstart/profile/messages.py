@@ -9,15 +9,22 @@ of these APIs return count as the dicts they dump themselves to.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
+from msgspec.structs import replace
+
 from warmstart.errors import UsageError
 from warmstart.model import Kind, Message, Role, Session
-from warmstart.sources.anthropic_blocks import USAGE_NAMES
-from warmstart.sources.assemble import build_session
-from warmstart.sources.fields import as_bool, as_dict, as_text, parse_time, parse_tokens
+from warmstart.sources import (
+    USAGE_NAMES,
+    as_bool,
+    as_dict,
+    as_text,
+    build_session,
+    parse_time,
+    parse_tokens,
+)
 from warmstart.wire import CODECS, find_codec
 
 __all__ = ["session_from_messages"]

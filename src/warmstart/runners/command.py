@@ -27,8 +27,7 @@ from warmstart.runners.pool import FinishedTrial, PrepareStart
 from warmstart.runners.process import Finished, ProcessLimits, run_process
 from warmstart.runners.scoring import Setting, score_trial
 from warmstart.runners.tools import Sandbox
-from warmstart.sources import ReadLog, read_unit
-from warmstart.sources.stores import Machine, find_stores, list_units
+from warmstart.sources import Machine, ReadLog, find_stores, list_units, read_unit
 
 MAX_OUTPUT_BYTES = 1_000_000
 MAX_LAST_CHARS = 4000

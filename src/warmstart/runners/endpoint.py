@@ -17,8 +17,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec.structs import replace
 
 from warmstart.experiment import ArmStart, Runner, TrialStatus
 from warmstart.model import Message, Request, Result, Role, Tokens

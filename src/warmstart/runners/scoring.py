@@ -27,7 +27,7 @@ from warmstart.runners.endpoint import TrialTranscript
 from warmstart.runners.process import ProcessLimits, run_process, search_guarded
 from warmstart.runners.searching import EXIT_FOUND, EXIT_NOT_FOUND
 from warmstart.runners.tools import Sandbox
-from warmstart.sources.assemble import join_calls
+from warmstart.sources import join_calls
 
 ORIGIN = "live_store"
 CHECK_SECONDS = 60.0

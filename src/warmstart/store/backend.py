@@ -79,6 +79,10 @@ class OpenStore:
         self.unindexed = 0
         """Messages appended since the search index was last brought up to date."""
 
+    def change(self, sql: str, parameters: Sequence[Value]) -> int:
+        """Run one statement in a transaction; the number of rows it changed."""
+        return self.backend.write(lambda: self.backend.execute(sql, parameters))
+
     def close(self) -> None:
         """Close the database; a second call does nothing."""
         self.backend.close()

@@ -119,7 +119,7 @@ def touch_chat(db: OpenStore, scope: str, chat: Chat, updated_at: float) -> int:
 def delete_chat(db: OpenStore, scope: str, chat: Chat) -> bool:
     """Delete a row unless it was changed; True if it was deleted."""
     values = (scope, chat.session_key, chat.revision)
-    return bool(db.backend.write(lambda: db.backend.execute(DELETE, values)))
+    return bool(db.change(DELETE, values))
 
 
 def end_left_session(db: OpenStore, session_id: str, end_reason: str) -> None:

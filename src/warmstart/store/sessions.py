@@ -205,7 +205,7 @@ def delete_session_if_empty(db: OpenStore, session_id: str) -> bool:
         "DELETE FROM sessions WHERE id = ? AND NOT EXISTS"
         " (SELECT 1 FROM messages m WHERE m.session_id = sessions.id)"
     )
-    return bool(db.backend.write(lambda: db.backend.execute(sql, (session_id,))))
+    return bool(db.change(sql, (session_id,)))
 
 
 def prune_sessions(db: OpenStore, older_than_days: float = 90, source: str | None = None) -> int:
@@ -223,8 +223,7 @@ def archive_sessions(db: OpenStore, older_than_days: float = 90, source: str | N
 
 
 def _update(db: OpenStore, sets: str, *parameters: Value) -> int:
-    sql = f"UPDATE sessions SET {sets}"
-    return db.backend.write(lambda: db.backend.execute(sql, parameters))
+    return db.change(f"UPDATE sessions SET {sets}", parameters)
 
 
 def sanitize_title(title: str | None) -> str | None:

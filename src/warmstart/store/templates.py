@@ -139,7 +139,7 @@ def find_template_row(db: OpenStore, template_id: str) -> TemplateRow | None:
 def set_current_template(db: OpenStore, name: str, version: int) -> None:
     """Make this version the one that a bare name means."""
     sql = "UPDATE templates SET current = CASE WHEN version = ? THEN 1 ELSE 0 END WHERE name = ?"
-    db.backend.write(lambda: db.backend.execute(sql, (version, name)))
+    db.change(sql, (version, name))
 
 
 def set_template_state(
@@ -166,10 +166,8 @@ def delete_template_rows(db: OpenStore, name: str, version: int | None = None) -
     """Delete the rows of one version or of all; uses and verdicts stay. Their number."""
     sql, values = "DELETE FROM templates WHERE name = ?", [name]
     if version is None:
-        return db.backend.write(lambda: db.backend.execute(sql, values))
-    return db.backend.write(
-        lambda: db.backend.execute(f"{sql} AND version = ?", [*values, version])
-    )
+        return db.change(sql, values)
+    return db.change(f"{sql} AND version = ?", [*values, version])
 
 
 def list_template_records(db: OpenStore, template_id: str | None = None) -> list[TemplateRecord]:
@@ -192,7 +190,7 @@ def record_verdict(db: OpenStore, verdict: TemplateVerdict) -> None:
     )  # fmt: skip
     sql = """INSERT INTO template_verdicts (template_id, model, text, numbers, decided_at)
         VALUES (?, ?, ?, ?, ?)"""
-    db.backend.write(lambda: db.backend.execute(sql, values))
+    db.change(sql, values)
 
 
 def list_verdicts(db: OpenStore, template_id: str) -> list[TemplateVerdict]:

@@ -17,17 +17,10 @@ from typing import Any, NamedTuple, Self
 
 from warmstart.model import Message, Request, Role, Tokens
 from warmstart.testing.script import Answer, Fault, Policy, Reply
-from warmstart.wire import CODECS, Codec, Event, Prompt, Response, StopReason, encode_events
+from warmstart.wire import Codec, Event, Prompt, Response, StopReason, encode_events, find_codec_at
 
 MODEL = "scripted"
 CHARS_PER_TOKEN = 4
-APIS = {
-    "/chat/completions": "openai",
-    "/responses": "responses",
-    "/messages": "anthropic",
-    ":generateContent": "gemini",
-    ":streamGenerateContent": "gemini",
-}
 ID_PREFIXES = {"openai": "chatcmpl-", "responses": "resp_", "anthropic": "msg_"}
 
 
@@ -110,15 +103,15 @@ class _Handler(BaseHTTPRequestHandler):
         if path.endswith("/count_tokens"):
             self._send_json({"input_tokens": len(json.dumps(body)) // CHARS_PER_TOKEN})
             return
-        name = next((name for end, name in APIS.items() if path.endswith(end)), None)
-        if name is None:
+        codec = find_codec_at(path)
+        if codec is None:
             self._send_json({"error": {"message": "no such page"}}, 404)
             return
-        prompt = CODECS[name].decode_request(body)
+        prompt = codec.decode_request(body)
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.server.keep(Recorded(path, headers, body, prompt))
         is_streamed = bool(prompt.stream) or path.endswith(":streamGenerateContent")
-        self._answer(CODECS[name], prompt, self.server.policy(prompt), is_streamed=is_streamed)
+        self._answer(codec, prompt, self.server.policy(prompt), is_streamed=is_streamed)
 
     def _answer(self, codec: Codec, prompt: Prompt, answer: Answer, *, is_streamed: bool) -> None:
         if isinstance(answer, Fault):

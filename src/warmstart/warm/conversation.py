@@ -9,9 +9,10 @@ list and messages are left as they are.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import takewhile
 from typing import Any
+
+from msgspec.structs import replace
 
 from warmstart.model import Message, Result, Role
 from warmstart.model.warmup import CALL_ID_PREFIX, WarmUp

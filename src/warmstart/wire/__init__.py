@@ -25,7 +25,14 @@ if TYPE_CHECKING:
         StreamBody,
         ToolSpec,
     )
-    from warmstart.wire.codecs import CODECS, build_url, count_leading, find_codec, insert_before
+    from warmstart.wire.codecs import (
+        CODECS,
+        build_url,
+        count_leading,
+        find_codec,
+        find_codec_at,
+        insert_before,
+    )
     from warmstart.wire.encoding import encode_json, encode_line
     from warmstart.wire.fields import Body
     from warmstart.wire.pairing import CallIds, pair_calls, safe_name, with_ids, with_objects
@@ -45,7 +52,14 @@ else:
                 "StreamBody",
                 "ToolSpec",
             ),
-            "codecs": ("CODECS", "build_url", "count_leading", "find_codec", "insert_before"),
+            "codecs": (
+                "CODECS",
+                "build_url",
+                "count_leading",
+                "find_codec",
+                "find_codec_at",
+                "insert_before",
+            ),
             "encoding": ("encode_json", "encode_line"),
             "fields": ("Body",),
             "pairing": ("CallIds", "pair_calls", "safe_name", "with_ids", "with_objects"),
@@ -72,6 +86,7 @@ __all__ = [
     "encode_json",
     "encode_line",
     "find_codec",
+    "find_codec_at",
     "insert_before",
     "pair_calls",
     "safe_name",

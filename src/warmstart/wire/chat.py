@@ -163,6 +163,7 @@ class ChatCodec:
                 temperature=prompt.temperature,
                 seed=prompt.seed,
                 stream=prompt.stream,
+                stream_options={"include_usage": True} if prompt.stream else None,
                 tools=[{"type": "function", "function": tool._asdict()} for tool in prompt.tools],
             )
         )

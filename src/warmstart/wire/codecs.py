@@ -8,7 +8,7 @@ from typing import Any
 from warmstart.wire.anthropic import AnthropicCodec
 from warmstart.wire.chat import ChatCodec
 from warmstart.wire.codec import Codec, Prompt
-from warmstart.wire.fields import Body, as_dict, as_dicts, as_text
+from warmstart.wire.fields import Body, as_dict, as_dicts, as_list, as_text
 from warmstart.wire.gemini import GeminiCodec
 from warmstart.wire.responses import ResponsesCodec
 
@@ -20,17 +20,29 @@ SYSTEM_ROLES = ("system", "developer")
 
 def find_codec(messages: Sequence[Mapping[str, Any]]) -> Codec:
     """The codec of a list of messages; plain text turns are the same in all and taken as chat."""
-    for message in messages:
-        if "parts" in message:
-            return CODECS["gemini"]
-        if "tool_calls" in message or message.get("role") in (*SYSTEM_ROLES, "tool"):
-            return CODECS["openai"]
-        if "role" not in message or message.get("type") == "message":
-            return CODECS["responses"]
-        kinds = (as_text(block.get("type")) for block in as_dicts(message.get("content")))
-        if any(kind.endswith(("tool_use", "tool_result")) for kind in kinds):
-            return CODECS["anthropic"]
-    return CODECS["openai"]
+    name = next(filter(None, map(_name_form, messages)), "openai")
+    if name == "anthropic" and any(m.get("role") in SYSTEM_ROLES for m in messages):
+        name = "openai"  # only there are system messages part of the list
+    return CODECS[name]
+
+
+def _name_form(message: Mapping[str, Any]) -> str:
+    """The provider that a message gives away by its shape; empty for plain text."""
+    if "parts" in message:
+        return "gemini"
+    if "tool_calls" in message or message.get("role") == "tool":
+        return "openai"
+    if "role" not in message or message.get("type") == "message":
+        return "responses"
+    kinds = (as_text(block.get("type")) for block in as_dicts(message.get("content")))
+    return "anthropic" if any(k.endswith(("tool_use", "tool_result")) for k in kinds) else ""
+
+
+def find_codec_at(path: str) -> Codec | None:
+    """The codec of requests to a path such as ``/v1/messages``; None for any other page."""
+    bare = path.partition("?")[0].replace(":streamGenerateContent", ":generateContent")
+    ends = ((codec.path.rpartition("{model}")[2], codec) for codec in CODECS.values())
+    return next((codec for end, codec in ends if bare.endswith(end)), None)
 
 
 def build_url(base: str, codec: Codec, model: str = "") -> str:
@@ -55,8 +67,8 @@ def insert_before(
         codec: how the request is written.
         separate_system: add a system message of its own instead of merging into the leading one.
     """
-    given = body[codec.key]
-    items = [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
+    given = body.get(codec.key)
+    items = [{"role": "user", "content": given}] if isinstance(given, str) else as_list(given)
     written = codec.encode_request(Prompt(messages=prompt.messages))[codec.key]
     match codec.name:
         case "anthropic":

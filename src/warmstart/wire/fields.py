@@ -25,6 +25,11 @@ def as_dict(value: Any) -> Body:
     return value if isinstance(value, dict) else {}
 
 
+def as_list(value: Any) -> list[Any]:
+    """A copy of the list, or an empty one."""
+    return list(value) if isinstance(value, list) else []
+
+
 def as_dicts(value: Any) -> list[Body]:
     """The objects of a list, without anything else in it."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

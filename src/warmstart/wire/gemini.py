@@ -34,6 +34,7 @@ from warmstart.wire.fields import (
     encode_text,
     read_count,
     read_request,
+    read_text,
 )
 from warmstart.wire.pairing import safe_name, with_ids
 
@@ -69,7 +70,7 @@ class GeminiStream:
 
     def add(self, event: Event) -> None:
         """Take one chunk in."""
-        chunk = as_dict(event.data)
+        chunk = _unwrap(as_dict(event.data), "response")
         self._body |= {name: value for name, value in chunk.items() if name != "candidates"}
         for candidate in as_dicts(chunk.get("candidates"))[:1]:
             self._candidate |= {k: v for k, v in candidate.items() if v is not None}
@@ -96,6 +97,11 @@ class GeminiStream:
         parts = [{**part, "text": "".join(t)} if t else part for part, t in self._parts]
         candidate = {**self._candidate, "content": {"role": "model", "parts": parts}}
         return self._body | {"candidates": [candidate]}
+
+
+def _unwrap(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The body itself; Gemini CLI's own service (Code Assist) wraps it into a field of another."""
+    return as_dict(body.get(name)) or body
 
 
 def _is_answer(part: Body) -> bool:
@@ -141,14 +147,15 @@ class GeminiCodec:
 
     def decode_request(self, body: Mapping[str, Any]) -> Prompt:
         """The prompt; its calls and results get ids by their place where they have none."""
-        system = body.get("system_instruction") or body.get("systemInstruction")
-        config = as_dict(body.get("generationConfig"))
-        items = as_dicts(body.get("contents"))
+        inner = _unwrap(body, "request")
+        system = inner.get("system_instruction") or inner.get("systemInstruction")
+        config = as_dict(inner.get("generationConfig"))
+        items = as_dicts(inner.get("contents"))
         messages = [message for item in items for message in _decode_content(item)]
         return Prompt(
-            system=_read_texts(as_dicts(as_dict(system).get("parts"))),
+            system=read_text(as_dict(system).get("parts"), "\n\n"),
             messages=with_ids(messages),
-            tools=tuple(t for item in as_dicts(body.get("tools")) for t in _decode_tools(item)),
+            tools=tuple(t for item in as_dicts(inner.get("tools")) for t in _decode_tools(item)),
             model=as_text(body.get("model")),
             max_tokens=as_int(config.get("maxOutputTokens")),
             temperature=as_float(config.get("temperature")),
@@ -179,6 +186,7 @@ class GeminiCodec:
 
     def decode_response(self, body: Mapping[str, Any]) -> Response:
         """The first candidate."""
+        body = _unwrap(body, "response")
         error = read_error(body.get("error"))
         blocked = as_text(as_dict(body.get("promptFeedback")).get("blockReason"))
         candidates = as_dicts(body.get("candidates"))

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from warmstart.model import Message, Request, Result, Role
 from warmstart.wire.fields import as_object

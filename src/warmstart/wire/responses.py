@@ -6,9 +6,10 @@ Items of the assistant that follow each other are one message. The format has no
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import takewhile
 from typing import Any
+
+from msgspec.structs import replace
 
 from warmstart.model import Message, Request, Result, Role
 from warmstart.wire.chat import CREATED, ROLES, decode_tool, decode_usage, encode_usage

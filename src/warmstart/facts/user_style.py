@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from warmstart.model.facts import Voice
+from warmstart.model.facts import UserStyleCounts
 from warmstart.outcome.phrases import contains_any
 
 LONG_WORDS = 60
@@ -41,7 +41,7 @@ _POLITE_STEMS = ("please", "pls", "thank", "thx", "cheers", "appreciate", "kindl
 _SLASH_COMMAND = re.compile(r"/[A-Za-z][\w:-]*(?=\s|\Z)")
 
 
-class VoiceCounter:
+class UserStyleCounter:
     """Collects a user's own turns."""
 
     __slots__ = (
@@ -78,9 +78,9 @@ class VoiceCounter:
         if contains_any(lower, _POLITE_STEMS) and _POLITE.search(lower):
             self.polite += 1
 
-    def finish(self) -> Voice:
+    def finish(self) -> UserStyleCounts:
         """The counts."""
-        return Voice(
+        return UserStyleCounts(
             self.messages,
             self.words,
             self.questions,

@@ -11,13 +11,15 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import quote, quote_plus
 
+from warmstart.redact.decoded import View
 from warmstart.redact.errors import RedactionError
 from warmstart.redact.span import Span
-from warmstart.redact.views import View
+from warmstart.redact.work import CROWDED, Work, end_of_window
 
 MIN_LENGTH = 8
 RANK = 1
 KIND = "env"
+COST = 3
 Known = Mapping[str, str] | Iterable[str]
 
 
@@ -49,14 +51,16 @@ def _dress(value: str) -> Iterator[str]:
     yield base64.urlsafe_b64encode(data).decode().rstrip("=")
 
 
-def find_known(view: View, raw: str, forms: Mapping[str, str], kind: str = KIND) -> Iterator[Span]:
+def find_known(
+    view: View, raw: str, forms: Mapping[str, str], work: Work, kind: str = KIND
+) -> Iterator[Span]:
     """Every place where one of the forms stands, in the text as it is or decoded."""
     for form, value in forms.items():
-        for place in _places(raw, form):
-            yield Span(_before_escape(raw, place), place + len(form), kind, value, RANK)
-        if view.starts:
-            for start in _places(view.text, form):
-                yield Span(*view.locate(start, start + len(form)), kind, value, RANK)
+        for place, end, found in _places(raw, form, work):
+            yield Span(_before_escape(raw, place), end, found or kind, value, RANK)
+        if not view.is_plain:
+            for place, end, found in _places(view.text, form, work):
+                yield Span(*view.locate(place, end), found or kind, value, RANK)
 
 
 def _before_escape(text: str, place: int) -> int:
@@ -66,8 +70,11 @@ def _before_escape(text: str, place: int) -> int:
     return place
 
 
-def _places(text: str, form: str) -> Iterator[int]:
+def _places(text: str, form: str, work: Work) -> Iterator[tuple[int, int, str]]:
+    """Where a form begins and ends; a whole window once there are more than can be paid for."""
     place = text.find(form)
     while place >= 0:
-        yield place
-        place = text.find(form, place + len(form))
+        crowded = not work.spend(COST)
+        end = end_of_window(text, place) if crowded else place + len(form)
+        yield place, end, CROWDED if crowded else ""
+        place = text.find(form, end)

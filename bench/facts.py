@@ -1,21 +1,25 @@
 """Facts, profiles and mining candidates beside the original, on a generated Hermes database.
 
-    python bench/profile.py --baseline DIR [--database FILE] [--claude DIR] [--rounds N]
-                            [--sessions N] [--quick] [--json] [--check]
+    python bench/facts.py --baseline DIR [--database FILE] [--claude DIR] [--rounds N]
+                          [--before SRC --format DIR ...] [--sessions N] [--quick] [--json]
+                          [--check]
 
 DIR holds the original made runnable (``seed_v2.py``, ``seed_store.py``) and the generator
 (``gen_state_db.py``); neither is imported here, each runs in a process of its own. The database is
 generated unless one is given (its truth beside it as FILE.truth.db); it is never written to. Every
 part runs in a fresh process, the sides alternate, and the best of several rounds counts: CPU
 seconds of the process and its children, and peak memory of the largest of them.
+
+SRC is the ``src`` folder of an earlier version. First builds of the database, of the Claude Code
+transcripts and of every other folder of sessions named by --format are then measured beside it.
 """
 
-# ruff: noqa: A005 - it is run as a script, and named after what it measures
 from __future__ import annotations
 
 import argparse
 import gzip
 import json
+import os
 import resource
 import shutil
 import sqlite3
@@ -25,22 +29,19 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import orjson
 from rich.console import Console
 from rich.table import Table
 
 from warmstart.app import Workspace
 from warmstart.app.facts import read_facts, read_rows, refresh_facts
 from warmstart.app.profile import profile_corpus
-from warmstart.facts.collector import without_collector
-from warmstart.facts.units import read_rows as read_rows_of
+from warmstart.facts import gc_paused
 from warmstart.mine import Rules, plan_mining
 from warmstart.model.selection import Selection
-from warmstart.sources import ReadLog, find_units
+from warmstart.sources import ReadLog
 
 MIN_SPEEDUP = 8.0
 MAX_SCAN_RATIO = 3.0
@@ -50,7 +51,9 @@ MAX_NOTHING_NEW = 0.015
 MIN_STORED_SPEEDUP = 100.0
 MAX_FOUR_TIMES = 4.4
 MAX_LONG_SESSION = 6.0
-MIN_CLAUDE_SHARE = 0.60
+MAX_BESIDE_BEFORE = 1.5
+"""CPU of a first build of Hermes and Claude Code sessions, beside an earlier version."""
+MIN_OTHERS_SPEEDUP = 1.5
 MAX_MISCOUNT = 0.005
 CONTENTS = "session_id, role, content, tool_call_id, tool_calls, tool_name, timestamp"
 SCAN = f"SELECT id, {CONTENTS} FROM messages"
@@ -107,7 +110,7 @@ def part_full(database: Path, home: Path) -> dict[str, Any]:
         resource.getrusage(who).ru_maxrss
         for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )
-    errors = sum(row.errors for row, _ in read_rows(workspace, selection, ReadLog()))
+    errors = sum(row.statuses.error for row in read_rows(workspace, selection, ReadLog()))
     return {
         "facts": facts,
         "profile": profile,
@@ -119,7 +122,7 @@ def part_full(database: Path, home: Path) -> dict[str, Any]:
 
 def choose_sessions(workspace: Workspace, selection: Selection) -> None:
     """Which sessions a template would be made from, as building one does it."""
-    with without_collector():
+    with gc_paused():
         plan_mining(read_facts(workspace, selection, ReadLog()), Rules(), max_sessions=40)
 
 
@@ -147,38 +150,12 @@ def part_equal(database: Path, home: Path) -> dict[str, Any]:
         return {"equal": all(one == two for one, two in pairs)}
 
 
-def part_claude(folder: Path, home: Path) -> dict[str, Any]:
-    """Claude Code files to facts, beside orjson parsing their lines; both in this process."""
-    del home
-    files = sorted(folder.rglob("*.jsonl"))
-    units = list(find_units(folder, ReadLog()))
-
-    def parse() -> None:
-        for file in files:
-            with file.open("rb") as lines:
-                for line in lines:
-                    with suppress(orjson.JSONDecodeError):  # blank, or half-written
-                        orjson.loads(line)
-
-    def derive() -> None:
-        log = ReadLog()
-        for found in units:
-            read_rows_of(found, log)
-
-    best = {"parse": float("inf"), "facts": float("inf")}
-    for _ in range(7):
-        for name, work in (("parse", parse), ("facts", derive)):
-            best[name] = min(best[name], measure(work)["cpu"])
-    return best
-
-
 PARTS: dict[str, Callable[[Path, Path], dict[str, Any]]] = {
     "scan": part_scan,
     "full": part_full,
     "refresh": part_refresh,
     "stored": part_stored,
     "equal": part_equal,
-    "claude": part_claude,
 }
 
 
@@ -186,6 +163,42 @@ def run_part(name: str, database: Path, home: Path) -> dict[str, Any]:
     command = [sys.executable, __file__, "--part", name, str(database), str(home)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
+
+
+MAIN_FORMATS = ("hermes", "claude_code")
+BUILD = """
+import sys
+from pathlib import Path
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
+from warmstart.app import Workspace
+from warmstart.app.facts import refresh_facts
+from warmstart.model.selection import Selection
+from warmstart.sources import ReadLog
+refresh_facts(Workspace.open(Path(sys.argv[2])), Selection(paths=(sys.argv[1],)), ReadLog())
+print(sum(sum(getrusage(who)[:2]) for who in (RUSAGE_SELF, RUSAGE_CHILDREN)))
+"""
+
+
+def measure_before(
+    before: Path, sources: dict[str, Path], folder: Path, rounds: int
+) -> dict[str, tuple[float, float]]:
+    """CPU seconds of a first build of each source, by an earlier version and by this one."""
+    versions = (before.resolve(), Path(__file__).resolve().parents[1] / "src")
+    found = {}
+    for name, path in sources.items():
+        best = [float("inf"), float("inf")]
+        for _ in range(rounds):
+            for side, version in enumerate(versions):
+                home = folder / "before-home"
+                command = [sys.executable, "-c", BUILD, str(path), str(home)]
+                environment = {**os.environ, "PYTHONPATH": str(version)}
+                done = subprocess.run(
+                    command, env=environment, capture_output=True, text=True, check=True
+                )
+                best[side] = min(best[side], float(done.stdout))
+                shutil.rmtree(home)
+        found[name] = (best[0], best[1])
+    return found
 
 
 def run_original(baseline: Path, database: Path) -> dict[str, float]:
@@ -325,8 +338,9 @@ def count_true_errors(database: Path) -> int | None:
     return int(connection.execute("SELECT sum(is_error) FROM truth").fetchone()[0])
 
 
-def unpack_claude(folder: Path, target: Path) -> Path:
-    for packed in folder.rglob("*.jsonl*"):
+def unpack(folder: Path, target: Path) -> Path:
+    """A copy of a folder without compression, which would be most of what is measured."""
+    for packed in filter(Path.is_file, folder.rglob("*")):
         plain = target / packed.relative_to(folder).with_name(packed.name.removesuffix(".gz"))
         plain.parent.mkdir(parents=True, exist_ok=True)
         opener = gzip.open if packed.suffix == ".gz" else open
@@ -385,14 +399,14 @@ def report(figures: dict[str, Any]) -> Iterator[Row]:
         ):
             value = figures["linearity"][name]
             yield name.replace("_", " "), f"{value:.2f}x", f"<= {limit}x", value <= limit
-    if figures["claude"]:
-        share = figures["claude"]["parse"] / figures["claude"]["facts"]
-        yield (
-            "Claude Code beside orjson",
-            f"{share:.0%}",
-            f">= {MIN_CLAUDE_SHARE:.0%}",
-            share >= MIN_CLAUDE_SHARE,
-        )
+    for name, (before, now) in figures["before"].items():
+        if name in MAIN_FORMATS:
+            met = now <= MAX_BESIDE_BEFORE * before
+            yield f"first build of {name}", f"{now / before:.2f}x", f"<= {MAX_BESIDE_BEFORE}x", met
+        else:
+            met = before >= MIN_OTHERS_SPEEDUP * now
+            bar = f">= {MIN_OTHERS_SPEEDUP}x faster"
+            yield f"first build of {name}", f"{before / now:.2f}x faster", bar, met
     if figures["truth"]:
         off = abs(full["errors"] - figures["truth"]) / figures["truth"]
         yield (
@@ -401,6 +415,16 @@ def report(figures: dict[str, Any]) -> Iterator[Row]:
             f"<= {MAX_MISCOUNT:.1%}",
             off <= MAX_MISCOUNT,
         )
+
+
+def list_formats(options: argparse.Namespace, database: Path, folder: Path) -> dict[str, Path]:
+    """What first builds are measured on, by name."""
+    sources = {"hermes": database}
+    if options.claude:
+        sources["claude_code"] = unpack(options.claude, folder / "claude_code")
+    for path in options.format:
+        sources[path.name] = unpack(path, folder / path.name)
+    return sources
 
 
 def run_all(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
@@ -431,9 +455,11 @@ def run_all(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         "linearity": measure_linearity(options.baseline, folder)
         if options.baseline and not options.quick
         else None,
-        "claude": run_part("claude", unpack_claude(options.claude, folder / "claude"), folder)
-        if options.claude
-        else None,
+        "before": measure_before(
+            options.before, list_formats(options, database, folder), folder, 2 * options.rounds + 1
+        )
+        if options.before
+        else {},
         "truth": count_true_errors(database),
     }
 
@@ -447,6 +473,9 @@ def main() -> int:
     parser.add_argument("--baseline", type=Path, help="folder of the original and the generator")
     parser.add_argument("--database", type=Path, help="a generated database, instead of a new one")
     parser.add_argument("--claude", type=Path, help="folder of Claude Code transcripts")
+    parser.add_argument("--before", type=Path, help="src folder of an earlier version")
+    parser.add_argument("--format", type=Path, action="append", default=[],
+                        help="folder of sessions of another format; can be repeated")  # fmt: skip
     parser.add_argument("--sessions", type=int, default=10_985)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="without the original and linearity")
