@@ -94,7 +94,7 @@ def fact(position: int, status: Status, tool: str = "t") -> CallFact:
     return CallFact(
         position=position, message=position, turn=1, tool=tool, status=status,
         certainty=Certainty.EXPLICIT, error_class=ErrorClass.CRASH if failed else None,
-        masked=False, same=0, shape=0,
+        masked=False, arguments_hash=0, signature_hash=0,
     )  # fmt: skip
 
 
