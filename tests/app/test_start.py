@@ -278,6 +278,24 @@ def test_a_damaged_template_is_trouble_only_where_it_was_named(workspace: Worksp
         start(MESSAGE, template="fix-tests")
 
 
+def test_the_root_has_the_names_of_a_start_and_type_checkers_know_them(tmp_path: Path) -> None:
+    user = tmp_path / "user.py"
+    user.write_text(
+        "import warmstart\n\n"
+        "start: warmstart.WarmStart = warmstart.start('x', workspace=warmstart.Workspace.open())\n"
+        "start.finish(success=True)\n"
+        "start.finnish(success=True)\n"
+        "warmstart.start('x', templat='y')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--follow-imports=silent",
+         str(user)],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    found = [line for line in done.stdout.splitlines() if "error:" in line]
+    assert [line.split(":")[1] for line in found] == ["5", "6"], done.stdout
+
+
 def test_warm_is_a_name_of_the_package_and_light_to_import() -> None:
     code = (
         "import sys; from warmstart import warm; import warmstart;"

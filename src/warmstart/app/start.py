@@ -268,19 +268,46 @@ class TemplateTrial(NamedTuple):
         return self.rendered.files or self.rendered.body
 
 
-def start(message: str, *, workspace: Workspace | None = None, **fields: Any) -> WarmStart:
-    """Start a session of your own code, and record the start.
+def start(
+    message: str,
+    *,
+    template: str = AUTO,
+    model: str | None = None,
+    tools: Collection[str] | None = None,
+    agent: str = "library",
+    cwd: str = "",
+    unreviewed: bool = False,
+    form: str = "",
+    native_id: str | None = None,
+    seed: str = "",
+    workspace: Workspace | None = None,
+) -> WarmStart:
+    """Start a session of your own code, and record the start; ``finish`` records how it went.
 
-    Keywords are those of ``StartRequest``: ``template``, ``model``, ``tools``, ``agent``, ``cwd``,
-    ``unreviewed``. Whatever stands in the way of a warm start that was not asked for by name (a
-    store in use, a damaged file), the session starts cold and ``reason`` says why.
+    Whatever stands in the way of a warm start that was not asked for by name (a store in use, a
+    damaged file), the session starts cold and ``reason`` says why.
+
+    Args:
+        message: the user's first message.
+        template: a name, ``NAME@VERSION``, or ``auto``: the one that fits.
+        model: its name; records of templates are kept per model.
+        tools: names of the tools the session has; examples of others are left out.
+        agent: what your program is called in the records.
+        cwd: the session's folder, if not the current one.
+        unreviewed: also use a draft that nobody has approved, where it is named.
+        form: how the warm-up is given to the model, for the record.
+        native_id: the id your program gives the session, if it has one.
+        seed: what the draws depend on; the same seed gives the same answer.
+        workspace: where templates and records are, if not in the usual place.
 
     Raises:
         NotFoundError: there is no template of the name asked for.
         UnapprovedError: nobody has approved it, and ``unreviewed=True`` is missing.
     """
-    fields.setdefault("seed", uuid.uuid4().hex)
-    request = StartRequest(message=message, **fields)
+    request = StartRequest(
+        message=message, template=template, model=model, tools=tools, agent=agent, cwd=cwd,
+        unreviewed=unreviewed, form=form, native_id=native_id, seed=seed or uuid.uuid4().hex,
+    )  # fmt: skip
     try:
         return prepare_start(workspace or Workspace.open(), request)
     except (WarmstartError, OSError) as error:
