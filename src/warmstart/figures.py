@@ -13,7 +13,6 @@ __all__ = ["amount", "count", "join_words", "money", "p_value", "percent", "poin
 
 NONE = "-"
 """Stands for a value that does not exist."""
-MINUS = "\N{MINUS SIGN}"
 SMALL_P = 0.001
 
 
@@ -39,7 +38,7 @@ def points(difference: float) -> str:
     if math.isinf(difference):
         return "unlimited"
     rounded = round(100 * difference, 1) + 0.0
-    return f"{rounded:+.1f} pp".replace("-", MINUS) if rounded else "0.0 pp"
+    return f"{rounded:+.1f} points" if rounded else "0.0 points"
 
 
 def times(ratio: float) -> str:

@@ -206,10 +206,10 @@ def test_the_model_can_use_the_tool(hermes: Hermes) -> None:
 def test_commands_print_and_end_with_their_own_code(hermes: Hermes) -> None:
     listed = hermes.run("warm", "list")
     assert listed.returncode == 0
-    assert "fix-tests@1  approved" in listed.stdout
+    assert "fix-tests" in listed.stdout
     shown = hermes.run("warm", "test", "fix-tests", "Fix the cart", "--json")
-    assert json.loads(shown.stdout)["test"]["messages"][-1]["content"] == "Fix the cart"
-    missing = hermes.run("warm", "delete", "nothing")
+    assert json.loads(shown.stdout)["rendered"]["messages"][-1]["content"] == "Fix the cart"
+    missing = hermes.run("warm", "delete", "nothing", "--yes")
     assert (missing.returncode, missing.stdout) == (3, "")
     assert "there is no template" in missing.stderr
 

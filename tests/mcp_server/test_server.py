@@ -148,7 +148,7 @@ def wait_for(port: int) -> None:
     raise TimeoutError(port)
 
 
-def post(address: str, token: str | None) -> int:
+def post(address: str, token: str | None, **others: str) -> int:
     body = {
         "jsonrpc": "2.0",
         "id": 1,
@@ -165,6 +165,7 @@ def post(address: str, token: str | None) -> int:
     }
     if token is not None:
         headers["Authorization"] = f"Bearer {token}"
+    headers |= others
     request = urllib.request.Request(address, json.dumps(body).encode(), headers)  # noqa: S310 - loopback
     try:
         with urllib.request.urlopen(request, timeout=20) as answer:  # noqa: S310 - same
@@ -177,6 +178,12 @@ def test_http_answers_only_those_who_know_the_token(address: str) -> None:
     assert post(address, TOKEN) == 200
     assert post(address, None) == 401
     assert post(address, "another") == 401
+
+
+def test_http_answers_no_page_of_another_site_even_with_the_token(address: str) -> None:
+    assert post(address, TOKEN, Host="evil.example") in (403, 421)
+    assert post(address, TOKEN, Origin="http://evil.example") == 403
+    assert post(address, TOKEN, Origin="null") == 403
 
 
 def test_the_port_is_open_on_loopback_alone(address: str, environ: dict[str, str]) -> None:

@@ -153,15 +153,15 @@ def test_tasks_are_listed_from_gain_to_loss() -> None:
     text = write_markdown(worse())
     rows = text.partition("Task by task")[2].splitlines()[4:]
     changes = [row.split("|")[4].strip() for row in rows if row.startswith("| task")]
-    numbers = [float(one.removesuffix(" pp").replace("\N{MINUS SIGN}", "-")) for one in changes]
+    numbers = [float(one.removesuffix(" points")) for one in changes]
     assert numbers == sorted(numbers)
     assert len(numbers) == 30
 
 
 def test_figures_keep_their_units() -> None:
-    assert points(-0.028) == "\N{MINUS SIGN}2.8 pp"
-    assert points(0.0) == "0.0 pp"
-    assert points(-0.0001) == "0.0 pp"
+    assert points(-0.028) == "-2.8 points"
+    assert points(0.0) == "0.0 points"
+    assert points(-0.0001) == "0.0 points"
     assert points(float("inf")) == times(float("inf")) == "unlimited"
     assert (money(None), money(0.0123), money(12.345)) == ("-", "$0.012", "$12.35")
     assert (p_value(0.0), p_value(None)) == ("< 0.001", "-")

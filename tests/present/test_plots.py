@@ -13,9 +13,9 @@ from warmstart.present.plots import (
     MAX_TICKS,
     NARROW,
     WIDE,
-    Mark,
-    Pair,
     PathPoint,
+    PlotMark,
+    TaskPair,
     Tick,
     draw_amounts,
     draw_bars,
@@ -33,7 +33,7 @@ NUMBER = st.floats(0, 1)
 FINITE = st.floats(-5, 5)
 MARKS = st.lists(
     st.builds(
-        Mark, label=st.text(max_size=50), value=st.none() | NUMBER, low=NUMBER, high=NUMBER,
+        PlotMark, label=st.text(max_size=50), value=st.none() | NUMBER, low=NUMBER, high=NUMBER,
         note=st.text(max_size=5), tone=st.sampled_from(["dot", "faint"])),
     max_size=8,
 )  # fmt: skip
@@ -52,12 +52,12 @@ def places(plot: str, tag: str, name: str) -> list[float]:
     return [float(one.attrib[name]) for one in parse(plot).iter(f"{SVG}{tag}")]
 
 
-def mark(label: str, value: float | None, low: float = 0.0, high: float = 0.4) -> Mark:
-    return Mark(label=label, value=value, low=low, high=high)
+def mark(label: str, value: float | None, low: float = 0.0, high: float = 0.4) -> PlotMark:
+    return PlotMark(label=label, value=value, low=low, high=high)
 
 
 @given(MARKS)
-def test_every_plot_is_well_formed_whatever_the_data(marks: list[Mark]) -> None:
+def test_every_plot_is_well_formed_whatever_the_data(marks: list[PlotMark]) -> None:
     for width in WIDTHS:
         for svg in (
             draw_lines({"a": marks, "b": marks}, "a", width=width),
@@ -98,7 +98,7 @@ def test_an_interval_beyond_the_paper_ends_in_an_arrow() -> None:
     for draw in (draw_forest, draw_bars):
         assert draw([near, far], "rates").count("<polygon") == 1
         assert draw([near], "rates").count("<polygon") == 0
-    endless = Mark(label="a", value=0.01, low=-math.inf, high=math.inf, margin=0.02)
+    endless = PlotMark(label="a", value=0.01, low=-math.inf, high=math.inf, margin=0.02)
     plot = draw_forest([endless], "effects", zero=True)
     assert plot.count("<polygon") == 2
     assert "inf" not in plot
@@ -127,7 +127,7 @@ def test_effects_are_not_called_percentages() -> None:
 @given(st.lists(st.tuples(FINITE, FINITE, FINITE, st.floats(0, 1)), min_size=1, max_size=6))
 def test_effects_stay_on_the_paper(rows: list[tuple[float, float, float, float]]) -> None:
     marks = [
-        Mark(label="x", value=v, low=min(a, v), high=max(b, v), margin=m) for v, a, b, m in rows
+        PlotMark(label="x", value=v, low=min(a, v), high=max(b, v), margin=m) for v, a, b, m in rows
     ]
     for width in WIDTHS:
         for ratio in (True, False):
@@ -136,10 +136,10 @@ def test_effects_stay_on_the_paper(rows: list[tuple[float, float, float, float]]
 
 
 def test_a_task_that_gained_is_green_whichever_way_is_better() -> None:
-    pair = [Pair("t", 0.5, 0.2)]
+    pair = [TaskPair("t", 0.5, 0.2)]
     assert 'class="gain"' in draw_pairs(pair, "p", show, lower_is_better=True)
     assert 'class="loss"' in draw_pairs(pair, "p", show, lower_is_better=False)
-    assert 'class="same"' in draw_pairs([Pair("t", 1, 1)], "p", show, lower_is_better=True)
+    assert 'class="same"' in draw_pairs([TaskPair("t", 1, 1)], "p", show, lower_is_better=True)
 
 
 @given(st.lists(st.tuples(FINITE, FINITE, FINITE), max_size=30), st.floats(0.001, 1))

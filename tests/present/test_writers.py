@@ -35,7 +35,7 @@ from warmstart.present import (
     write_json,
     write_markdown,
 )
-from warmstart.present.plots import Mark, draw_forest
+from warmstart.present.plots import PlotMark, draw_forest
 from warmstart.present.terminal import DRAWN, MORE_DETAILS, lay_out
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def parse(page: str) -> Tags:
 
 
 def make(text: str) -> Document:
-    mark = Mark(label=text, value=0.1, low=0.05, high=0.2, note=text)
+    mark = PlotMark(label=text, value=0.1, low=0.05, high=0.2, note=text)
     table = Table(columns=(Column(text), Column("N", right=True)), rows=[(text, "1")], more=text)
     return Document(
         title=text,

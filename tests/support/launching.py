@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from warmstart.app.start import WarmStart
-from warmstart.integrations.launch_parts import Place
+from warmstart.integrations.launch_parts import Host
 from warmstart.model.template import Example, Guidance, Template
 from warmstart.model.warmup import Arm, WarmUp
 from warmstart.warm import TemplateChoice, build_warmup
@@ -41,10 +41,10 @@ def make_warmup(template: Template | None = None, **fields: Any) -> WarmUp:
 
 def make_prepared(template: Template | None = None, **fields: Any) -> WarmStart:
     choice = TemplateChoice(template="fix-cart", arm=Arm.WARM, reason="it fits", task_type="mixed")
-    return WarmStart(choice=choice, warmup=make_warmup(template, **fields))
+    return WarmStart(choice=choice, warmup=make_warmup(template, **fields), version=1)
 
 
-def make_place(folder: Path, **fields: Any) -> Place:
+def make_host(folder: Path, **fields: Any) -> Host:
     values: dict[str, Any] = {
         "cwd": str(folder / "project"),
         "environ": {},
@@ -54,4 +54,4 @@ def make_place(folder: Path, **fields: Any) -> Place:
         "now": 1_800_000_000.0,
         "command": ("/opt/my apps/warmstart",),
     }
-    return Place(**(values | fields))
+    return Host(**(values | fields))

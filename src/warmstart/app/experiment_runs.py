@@ -268,7 +268,7 @@ def _work_folder(folder: Path) -> Iterator[Path]:
             shutil.rmtree(left, ignore_errors=True)
     # Named before it is made: a kill in between leaves a name without a folder, not the reverse.
     work = Path(tempfile.gettempdir(), f"{WORK_PREFIX}{uuid.uuid4().hex}")
-    note.write_text(str(work), "utf-8")
+    note.write_text(str(work), "utf-8", newline="")
     note.chmod(0o600)
     work.mkdir(mode=0o700)
     try:

@@ -137,7 +137,7 @@ def _effect(verdict: ArmVerdict, comparison: Comparison) -> dict[str, Any]:
 
 
 def _shorten(verdict: ArmVerdict, size: str) -> str:
-    """For a listing: ``better -2.8 pp``; a size only where it is claimed."""
+    """For a listing: ``better -2.8 points``; a size only where it is claimed."""
     word = verdict.conclusion.value
     return f"{word} {size}" if word in ("better", "worse") else word
 

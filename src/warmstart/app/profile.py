@@ -105,6 +105,8 @@ class SessionResult:
     calls: tuple[JudgedCall, ...] = ()
     """The judged calls in the order of ``profile.outcomes``."""
     period: tuple[float, float] | None = None
+    paths: tuple[str, ...] = ()
+    """Where it was looked for; empty for the stores of this machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,6 +287,7 @@ def profile_session(
         log=log,
         calls=tuple(redact_texts(calls, redactor)),
         period=find_period([facts]),
+        paths=selection.paths,
     )
 
 
@@ -295,7 +298,8 @@ def share_profile(workspace: Workspace, result: _Result) -> _Result:
     if isinstance(result, ProfileResult):
         selection = redact_texts(result.selection, redactor)
         return replace(result, profile=figures, selection=selection)
-    return replace(result, profile=figures, calls=redact_texts(result.calls, redactor))
+    calls, paths = (redact_texts(texts, redactor) for texts in (result.calls, result.paths))
+    return replace(result, profile=figures, calls=calls, paths=paths)
 
 
 def check_compaction(

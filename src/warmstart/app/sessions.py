@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from warmstart.app.core import Workspace
 from warmstart.app.facts import Progress, read_rows
@@ -25,10 +25,11 @@ from warmstart.sources import ReadLog
 from warmstart.wire import encode_line
 
 __all__ = [
+    "CallTally",
     "ListedSession",
+    "SessionExport",
     "SessionList",
     "ShownSession",
-    "Tally",
     "export_sessions",
     "find_period",
     "list_sessions",
@@ -41,13 +42,13 @@ MIN_ID_LENGTH = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class CallTally:
     """Calls by how they ended."""
 
     statuses: Counter[Status]
 
     @classmethod
-    def of(cls, calls: Iterable[Call]) -> Tally:
+    def of(cls, calls: Iterable[Call]) -> CallTally:
         """Count calls."""
         return cls(statuses=Counter(call.outcome.status for call in calls))
 
@@ -79,7 +80,7 @@ class ListedSession:
     facts: SessionFacts
     """Without calls and markers."""
     native_id: str
-    tally: Tally
+    tally: CallTally
 
     @property
     def id(self) -> str:
@@ -106,7 +107,7 @@ class SessionList:
     ids: Mapping[str, str]
     """For each row, the shortest text that finds it among all."""
     found: int
-    totals: Tally
+    totals: CallTally
     log: ReadLog
 
 
@@ -116,6 +117,15 @@ class ShownSession:
 
     session: Session
     log: ReadLog
+
+
+class SessionExport(NamedTuple):
+    """Sessions on their way out."""
+
+    lines: Iterator[bytes]
+    """One per session; raises ``NotFoundError`` where there is no session to write."""
+    log: ReadLog
+    """What could not be read, once all lines were taken."""
 
 
 class Named(Protocol):
@@ -150,7 +160,7 @@ def list_sessions(
         rows=listed,
         ids=shorten_ids(rows, listed),
         found=len(rows),
-        totals=Tally(statuses=_add_up(rows)),
+        totals=CallTally(statuses=_add_up(rows)),
         log=log,
     )
 
@@ -169,7 +179,7 @@ def _make_row(facts: SessionFacts) -> ListedSession:
     return ListedSession(
         facts=facts,
         native_id=facts.native_id,
-        tally=Tally(statuses=Counter(dict(zip(Status, facts.statuses, strict=True)))),
+        tally=CallTally(statuses=Counter(dict(zip(Status, facts.statuses, strict=True)))),
     )
 
 
@@ -195,13 +205,16 @@ def share_texts(workspace: Workspace, value: object) -> object:
 
 
 def export_sessions(
+    workspace: Workspace, items: Sequence[str], selection: Selection, target: str
+) -> SessionExport:
+    """Sessions as lines of JSON, made while they are taken; items are paths and ids mixed."""
+    log = ReadLog()
+    return SessionExport(_write_lines(workspace, items, selection, target, log), log)
+
+
+def _write_lines(
     workspace: Workspace, items: Sequence[str], selection: Selection, target: str, log: ReadLog
 ) -> Iterator[bytes]:
-    """Each session as one line of JSON; items are paths and ids mixed.
-
-    Raises:
-        NotFoundError: there is no such session, or none at all.
-    """
     export, written = EXPORTERS[target], 0
     for session in _find_sessions(workspace, items, selection, log):
         written += 1

@@ -113,9 +113,9 @@ def print_table(
 
 def print_json(value: Any) -> None:
     """One JSON object on stdout, indented for a person at a terminal."""
-    from warmstart.wire import encode_json  # noqa: PLC0415 - keeps --help light
+    from warmstart.present import write_fields  # noqa: PLC0415 - keeps --help light
 
-    write_bytes(encode_json(value, indent=sys.stdout.isatty()) + b"\n")
+    write_bytes(write_fields(value, indent=sys.stdout.isatty()))
 
 
 def write_bytes(data: bytes) -> None:

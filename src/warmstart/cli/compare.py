@@ -10,6 +10,7 @@ import click
 
 from warmstart.app import Workspace
 from warmstart.app.compare import compare_sides
+from warmstart.cli._complete import complete_sessions
 from warmstart.cli._filters import Moment, rule_options, take_rules
 from warmstart.cli._output import JSON, QUIET, put_out, report_skips
 from warmstart.errors import NotFoundError, UsageError
@@ -24,8 +25,8 @@ HINT = "warmstart compare --help"
 
 
 @click.command()
-@click.argument("first", metavar="A")
-@click.argument("second", metavar="B")
+@click.argument("first", metavar="A", shell_complete=complete_sessions)
+@click.argument("second", metavar="B", shell_complete=complete_sessions)
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @rule_options
 @JSON

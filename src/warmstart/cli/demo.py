@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
@@ -28,31 +27,80 @@ from warmstart.samples import samples_path
 from warmstart.testing import LearningModel, ScriptedEndpoint
 
 SCHEMA_VERSION = 2
-MESSAGE = "Add GET /orders/{id}/invoice that returns InvoiceOut. Same style, with a test."
-SHOWN = "$ warmstart "
 INDENT = 2
 TRAINING_TASKS = 8
 TEST_TASKS = 20
-SAMPLES = "SAMPLES"
-"""Stands for the samples' folder in what is shown."""
 
 
-class Step(NamedTuple):
-    """A command of the story."""
+class DemoStep(NamedTuple):
+    """A command of the story; SAMPLES, HOME and URL in it stand for the places of this run."""
 
     sentence: str
     """What a reader should look at."""
-    words: tuple[str, ...]
-    """What is run after ``warmstart``."""
+    command: str
     max_lines: int = 0
     """Lines of its output that are shown; 0 for none."""
 
 
-class StepResult(NamedTuple):
-    """A command that was run."""
-
-    step: Step
-    output: str
+INTRODUCTION = (
+    "SAMPLES below stands for a folder of small, made-up sessions of five agents that comes with"
+    " the package. Every command works the same on your own sessions, without a folder."
+)
+STEPS = (
+    DemoStep(
+        "Find sessions: which agents keep some, and whether they can be read.",
+        "doctor SAMPLES/claude_code SAMPLES/hermes SAMPLES/codex",
+        6,
+    ),
+    DemoStep("How reliable is the agent, and what fails most?", "profile SAMPLES", 19),
+    DemoStep(
+        "One session: every failure with the evidence it was judged by.",
+        "sessions show 8f64b609 SAMPLES --errors",
+        24,
+    ),
+    DemoStep(
+        "Learn from sessions that went well. The result is a draft that a person reads.",
+        "template build SAMPLES/claude_code --name shop-api --min-messages 20",
+        18,
+    ),
+    DemoStep("Approve it; nothing uses a template before.", "template approve shop-api@1 --yes", 3),
+    DemoStep(
+        "What a new session would start with. The same bytes every time.",
+        "warm 'Add GET /orders/{id}/invoice that returns InvoiceOut. Same style, with a test.'"
+        " --template shop-api --agent claude_code --budget 700 --cwd SAMPLES",
+        24,
+    ),
+    DemoStep(
+        "Prove it. The model here is a script written to slip less often when it is shown examples:"
+        " a demonstration, not a result. It runs cold on some tasks ...",
+        "experiment new training --arms cold,cold:again --trials 1 --tasks HOME/tasks.jsonl"
+        " --split train --endpoint URL --model scripted",
+    ),
+    DemoStep("", "experiment run training --jobs 2"),
+    DemoStep(
+        "... those sessions become a template ...",
+        "template build HOME/store.db --name reading-notes --min-messages 4 --min-calls 2"
+        " --max-error-rate 0.9",
+    ),
+    DemoStep("", "template approve reading-notes@1 --yes"),
+    DemoStep(
+        "... and other tasks are run cold and warm.",
+        "experiment new proof --arms cold,warm:reading-notes --trials 2 --tasks HOME/tasks.jsonl"
+        " --endpoint URL --model scripted",
+    ),
+    DemoStep("", "experiment run proof --jobs 2"),
+    DemoStep(
+        "The verdict: the unit is the task, the cost stands beside the gain, and the answer is"
+        " inconclusive whenever the data cannot tell.",
+        "experiment report proof",
+        30,
+    ),
+)
+NEXT_COMMANDS = (
+    ("warmstart doctor", "find the sessions that your own agents keep on this machine"),
+    ("warmstart profile", "how reliable they were, and where it would pay to fix"),
+    ("warmstart sessions show ID --errors", "one of them, each failure with its evidence"),
+)
 
 
 @click.command()
@@ -62,135 +110,66 @@ def demo(*, as_json: bool) -> None:
 
     Needs no configuration and no network, and leaves nothing behind.
     """
-    samples = samples_path()
-    with _own_home(), ScriptedEndpoint(LearningModel()) as endpoint:
+    with (
+        TemporaryDirectory(prefix="warmstart-demo-") as home,
+        _change_environ(WARMSTART_HOME=home, WARMSTART_STORE=""),
+        ScriptedEndpoint(LearningModel()) as endpoint,
+    ):
+        Path(home, "tasks.jsonl").write_text(_write_tasks(), "utf-8")
+        places = {"SAMPLES": str(samples_path()), "HOME": home, "URL": endpoint.url}
         if as_json:
-            done = list(_run_steps(samples, endpoint.url))
-            print_json({"schema_version": SCHEMA_VERSION, "steps": [_make_fields(t) for t in done]})
+            steps = [
+                {"sentence": step.sentence, "command": f"warmstart {step.command}",
+                 "output": _run(step.command, places)}
+                for step in STEPS
+            ]  # fmt: skip
+            print_json({"schema_version": SCHEMA_VERSION, "steps": steps})
             return
         put_out(Document(title="warmstart on sample sessions", blocks=[Text(INTRODUCTION)]))
-        for one in _run_steps(samples, endpoint.url):
-            put_out(Document(title="", blocks=list(_show(one))))
+        for step in STEPS:
+            output = _run(step.command, places)
+            put_out(Document(title="", blocks=list(_show(step, output.splitlines()))))
     put_out(Document(title="", blocks=[NextSteps(NEXT_COMMANDS)]))
 
 
-INTRODUCTION = (
-    f"{SAMPLES} below stands for a folder of small, made-up sessions of five agents that comes"
-    " with the package. Every command works the same on your own sessions, without a folder."
-)
-NEXT_COMMANDS = (
-    ("warmstart doctor", "find the sessions that your own agents keep on this machine"),
-    ("warmstart profile", "how reliable they were, and where it would pay to fix"),
-    ("warmstart sessions show ID --errors", "one of them, each failure with its evidence"),
-)
+def _show(step: DemoStep, lines: list[str]) -> Iterator[Block]:
+    if step.sentence:
+        yield Heading(step.sentence)
+    yield Text(f"$ warmstart {step.command}", "code", hang=4)
+    shown, rest = lines[: step.max_lines], len(lines) - step.max_lines
+    if shown and rest > 0:
+        shown.append(f"… {rest} more lines")
+    if shown:
+        yield Excerpt("\n".join(shown), "muted", indent=INDENT)
 
 
-def _list_steps(samples: Path, url: str, home: Path) -> Iterator[Step]:
-    place, tasks, store = str(samples), str(home / "tasks.jsonl"), str(home / "store.db")
-    yield Step("Find sessions: which agents keep some, and whether they can be read.",
-               ("doctor", *(str(samples / name) for name in ("claude_code", "hermes", "codex"))),
-               8)  # fmt: skip
-    yield Step("How reliable is the agent, and what fails most?", ("profile", place), 20)
-    yield Step("One session: every failure with the evidence it was judged by.",
-               ("sessions", "show", "8f64b609", place, "--errors"), 24)  # fmt: skip
-    yield Step("Learn from sessions that went well. The result is a draft that a person reads.",
-               ("template", "build", str(samples / "claude_code"), "--name", "shop-api",
-                "--min-messages", "20"), 18)  # fmt: skip
-    yield Step("Approve it; nothing uses a template before.",
-               ("template", "approve", "shop-api@1", "--yes"), 3)  # fmt: skip
-    yield Step("What a new session would start with. The same bytes every time.",
-               ("warm", MESSAGE, "--template", "shop-api", "--agent", "claude_code",
-                "--budget", "700", "--cwd", place), 24)  # fmt: skip
-    yield Step("Prove it. The model here is a script written to slip less often when it is shown"
-               " examples: a demonstration, not a result. It runs cold on some tasks ...",
-               ("experiment", "new", "training", "--arms", "cold,cold:again", "--trials", "1",
-                "--tasks", tasks, "--split", "train", "--endpoint", url, "--model", "scripted"),
-               )  # fmt: skip
-    yield Step("", ("experiment", "run", "training", "--jobs", "2"))
-    yield Step("... those sessions become a template ...",
-               ("template", "build", store, "--name", "reading-notes", "--min-messages", "4",
-                "--min-calls", "2", "--max-error-rate", "0.9"))  # fmt: skip
-    yield Step("", ("template", "approve", "reading-notes@1", "--yes"))
-    yield Step("... and other tasks are run cold and warm.",
-               ("experiment", "new", "proof", "--arms", "cold,warm:reading-notes", "--trials", "2",
-                "--tasks", tasks, "--endpoint", url, "--model", "scripted"))  # fmt: skip
-    yield Step("", ("experiment", "run", "proof", "--jobs", "2"))
-    yield Step("The verdict: the unit is the task, the cost stands beside the gain, and the answer"
-               " is inconclusive whenever the data cannot tell.",
-               ("experiment", "report", "proof"), 30)  # fmt: skip
-
-
-def _run_steps(samples: Path, url: str) -> Iterator[StepResult]:
-    home = Path(os.environ["WARMSTART_HOME"])
-    (home / "tasks.jsonl").write_text(_write_tasks(), "utf-8")
-    for step in _list_steps(samples, url, home):
-        yield StepResult(step, _hide(_run(step.words), url))
-
-
-def _run(words: tuple[str, ...]) -> str:
+def _run(command: str, places: Mapping[str, str]) -> str:
     """What a command prints on stdout.
 
     Raises:
-        InternalError: it failed, which says that the samples and the commands do not fit.
+        InternalError: it failed, so the samples and the commands do not fit each other.
     """
     from warmstart.cli.main import cli  # noqa: PLC0415 - it is what runs this command
 
+    words = shlex.split(command)
+    for name, place in places.items():
+        words = [word.replace(name, place) for word in words]
     captured, problems = io.BytesIO(), io.StringIO()
     printed = io.TextIOWrapper(captured, encoding="utf-8", errors="replace")
     streams, width = (sys.stdout, sys.stderr), str(find_width() - INDENT)
     sys.stdout, sys.stderr = printed, problems
     try:
         with _change_environ(COLUMNS=width, NO_COLOR="1"):
-            code = cli.main(list(words), prog_name="warmstart", standalone_mode=False)
+            code = cli.main(words, prog_name="warmstart", standalone_mode=False)
         printed.flush()
     finally:
         sys.stdout, sys.stderr = streams
     if code:
-        raise InternalError(f"warmstart {' '.join(words)} failed: {problems.getvalue().strip()}")
-    return captured.getvalue().decode("utf-8")
-
-
-def _hide(text: str, url: str = "") -> str:
-    """Text with the samples, the home and the endpoint under names that stay the same."""
-    names = {str(samples_path()): SAMPLES, os.environ["WARMSTART_HOME"]: "HOME", url: "URL"}
-    for value, name in names.items():
-        text = text.replace(value, name) if value else text
+        raise InternalError(f"warmstart {command} failed: {problems.getvalue().strip()}")
+    text = captured.getvalue().decode("utf-8")
+    for name, place in places.items():
+        text = text.replace(place, name)
     return text
-
-
-def _name_command(done: StepResult) -> str:
-    words = shlex.join(map(_hide, done.step.words))
-    return re.sub(r"http://[\d.:]+", "URL", words)
-
-
-def _show(done: StepResult) -> Iterator[Block]:
-    if done.step.sentence:
-        yield Heading(done.step.sentence)
-    yield Text(f"{SHOWN}{_name_command(done)}", "code", hang=4)
-    lines = done.output.splitlines()[: done.step.max_lines]
-    rest = len(done.output.splitlines()) - len(lines)
-    if lines and rest:
-        lines.append(f"… {rest} more lines")
-    if lines:
-        yield Excerpt("\n".join(lines), "muted", indent=INDENT)
-
-
-def _make_fields(done: StepResult) -> Mapping[str, object]:
-    return {
-        "sentence": done.step.sentence,
-        "command": f"warmstart {_name_command(done)}",
-        "output": done.output,
-    }
-
-
-@contextmanager
-def _own_home() -> Iterator[None]:
-    """A home of its own for the commands, gone afterwards."""
-    with (
-        TemporaryDirectory(prefix="warmstart-demo-") as folder,
-        _change_environ(WARMSTART_HOME=folder, WARMSTART_STORE=""),
-    ):
-        yield
 
 
 @contextmanager

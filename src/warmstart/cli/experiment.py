@@ -24,6 +24,7 @@ from warmstart.app.experiments import (
     with_control,
 )
 from warmstart.app.holdout import read_holdout, write_holdout
+from warmstart.cli._complete import complete_experiments
 from warmstart.cli._output import JSON, QUIET, note, print_json, put_out, write_bytes
 from warmstart.errors import UsageError
 from warmstart.experiment import (
@@ -61,7 +62,7 @@ RUNNER_FIELDS = (
 )  # fmt: skip
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-_NAME = click.argument("name")
+_NAME = click.argument("name", shell_complete=complete_experiments)
 _PLAN = (
     click.option("--tasks", "tasks_file", type=click.Path(dir_okay=False, path_type=Path),
                   metavar="FILE", help="Tasks, one JSON object per line."),

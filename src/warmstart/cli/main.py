@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from typing import NamedTuple, NoReturn
 
@@ -23,7 +24,7 @@ EXIT_CLOSED_PIPE = 141
 EXIT_SYSTEM = 4
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     """A subcommand: where it is, and what it is for."""
 
     target: str
@@ -31,34 +32,34 @@ class Entry(NamedTuple):
     help: str
 
 
-GROUPS: dict[str, dict[str, Entry]] = {
+GROUPS: dict[str, dict[str, CommandEntry]] = {
     "Look": {
-        "profile": Entry("profile:profile", "How reliable your agent is, and why."),
-        "sessions": Entry("sessions:sessions", "List, show and export sessions."),
-        "compare": Entry("compare:compare", "Two sessions, or two sets, side by side."),
-        "doctor": Entry("doctor:doctor", "Find every session store on this machine."),
-        "demo": Entry("demo:demo", "Run the commands on sample sessions."),
+        "profile": CommandEntry("profile:profile", "How reliable your agent is, and why."),
+        "sessions": CommandEntry("sessions:sessions", "List, show and export sessions."),
+        "compare": CommandEntry("compare:compare", "Two sessions, or two sets, side by side."),
+        "doctor": CommandEntry("doctor:doctor", "Find every session store on this machine."),
+        "demo": CommandEntry("demo:demo", "Run the commands on sample sessions."),
     },
     "Learn": {
-        "template": Entry("template:template", "Make, review and share templates."),
-        "bootstrap": Entry("bootstrap:bootstrap", "A first template from tasks."),
+        "template": CommandEntry("template:template", "Make, review and share templates."),
+        "bootstrap": CommandEntry("bootstrap:bootstrap", "A first template from tasks."),
     },
     "Start": {
-        "run": Entry("run:run", "Start the real agent warm."),
-        "warm": Entry("warm:warm", "What a new session would start with."),
-        "install": Entry("install:install", "Put warmstart into an agent's settings."),
-        "uninstall": Entry("install:uninstall", "Take it out of them again."),
-        "mcp": Entry("mcp:mcp", "Serve templates and profiles to an agent over MCP."),
-        "hook": Entry("install:hook", "Answer an agent's hook."),
+        "run": CommandEntry("run:run", "Start the real agent warm."),
+        "warm": CommandEntry("warm:warm", "What a new session would start with."),
+        "install": CommandEntry("install:install", "Put warmstart into an agent's settings."),
+        "uninstall": CommandEntry("install:uninstall", "Take it out of them again."),
+        "mcp": CommandEntry("mcp:mcp", "Serve templates and profiles to an agent over MCP."),
+        "hook": CommandEntry("install:hook", "Answer an agent's hook."),
     },
     "Prove": {
-        "experiment": Entry("experiment:experiment", "Prove that a warm start helps."),
-        "sync": Entry("sync:sync", "Find out how started sessions ended."),
+        "experiment": CommandEntry("experiment:experiment", "Prove that a warm start helps."),
+        "sync": CommandEntry("sync:sync", "Find out how started sessions ended."),
     },
     "Keep": {
-        "redact": Entry("redact:redact", "Take secrets out of a file."),
-        "facts": Entry("facts:facts", "See or rebuild the index behind the figures."),
-        "gateway": Entry("gateway:gateway", "See and steer a chat gateway's sessions."),
+        "redact": CommandEntry("redact:redact", "Take secrets out of a file."),
+        "facts": CommandEntry("facts:facts", "See or rebuild the index behind the figures."),
+        "gateway": CommandEntry("gateway:gateway", "See and steer a chat gateway's sessions."),
     },
 }
 COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
@@ -192,10 +193,10 @@ def _show_overview() -> None:
     put_out(overview_document(result))
 
 
-def main() -> None:
-    """Entry point of the console script and of ``python -m warmstart``."""
+def main(arguments: Sequence[str] | None = None, prog_name: str = "warmstart") -> None:
+    """Entry point of the console script, of ``python -m warmstart`` and of ``hermes warm``."""
     for stream in (sys.stdout, sys.stderr):
         # Transcripts hold every character there is; a narrow terminal must not end the command.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-    cli(prog_name="warmstart")
+    cli(args=arguments, prog_name=prog_name)

@@ -19,6 +19,7 @@ from warmstart.app.profile import (
     share_profile,
 )
 from warmstart.app.profile import profile as profile_sessions
+from warmstart.cli._complete import complete_sessions
 from warmstart.cli._filters import refuse_empty, rule_options, session_filters, take_rules
 from warmstart.cli._output import (
     JSON,
@@ -38,7 +39,6 @@ from warmstart.present import (
     session_profile_document,
     show_progress,
 )
-from warmstart.profile import Rules
 
 DEFAULT = "show"
 
@@ -68,7 +68,7 @@ def profile() -> None:
 
 
 @profile.command(DEFAULT)
-@click.argument("items", nargs=-1, metavar="[ID|PATH]...")
+@click.argument("items", nargs=-1, metavar="[ID|PATH]...", shell_complete=complete_sessions)
 @session_filters
 @rule_options
 @click.option("--buckets", metavar="N,N",
@@ -187,7 +187,7 @@ def compaction(
     """
     refuse_empty((wanted, *paths))
     workspace = Workspace.open()
-    rules: Rules = take_rules(workspace, options)
+    rules = take_rules(workspace, options)
     if wanted is not None and (everything or _is_path(wanted)):
         paths, wanted = (wanted, *paths), None
     request = CompactionRequest(wanted=wanted, window=window, margin=margin / 100)

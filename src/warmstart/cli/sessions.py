@@ -156,14 +156,13 @@ def export_sessions(
     from warmstart.app.sessions import export_sessions as export_them  # noqa: PLC0415 - same
     from warmstart.model.selection import Selection  # noqa: PLC0415 - same
     from warmstart.present import count, follow  # noqa: PLC0415 - same
-    from warmstart.sources import ReadLog  # noqa: PLC0415 - same
 
-    workspace, log, written = Workspace.open(), ReadLog(), 0
+    workspace, written = Workspace.open(), 0
+    found = export_them(workspace, items, Selection(**filters), target)
 
     def lines() -> Iterator[bytes]:
         nonlocal written
-        found = export_them(workspace, items, Selection(**filters), target, log)
-        for line in follow(found, "sessions", quiet=quiet):
+        for line in follow(found.lines, "sessions", quiet=quiet):
             written += 1
             yield line
 
@@ -172,7 +171,7 @@ def export_sessions(
     else:
         for line in lines():
             write_bytes(line)
-    report_skips(log, quiet=quiet)
+    report_skips(found.log, quiet=quiet)
     place = f" to {output}" if output else ""
     note(f"{count(written, 'session')} written{place}", quiet=quiet)
 

@@ -54,11 +54,11 @@ def visible_effect(effect: Effect) -> str:
     """The effect that 80 % of such experiments would see; a dash where it is not known."""
     if not math.isfinite(effect.mde80) or effect.mde80 == (1.0 if effect.is_ratio else 0.0):
         return "-"
-    return times(effect.mde80) if effect.is_ratio else f"{100 * effect.mde80:.1f} pp"
+    return times(effect.mde80) if effect.is_ratio else f"{100 * effect.mde80:.1f} points"
 
 
 def show_effect(effect: Effect) -> str:
-    """``Tool-error rate 9.1 % to 6.3 %: -2.8 pp, 95 % interval -4.9 pp to -0.7 pp``."""
+    """``Tool-error rate 9.1 % to 6.3 %: -2.8 points, 95 % interval -4.9 points to -0.7 points``."""
     noun = NOUNS[effect.metric]
     before, after = (value_of(effect, v) for v in (effect.control_value, effect.treatment_value))
     return (

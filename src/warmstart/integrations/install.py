@@ -21,7 +21,7 @@ from warmstart.app import Workspace
 from warmstart.atomic import PRIVATE_MODE, write_whole
 from warmstart.children import ChildSetup, allow_cpu, run_child
 from warmstart.errors import UsageError
-from warmstart.integrations.agents import Change, Machine, Setup, describe, find_command
+from warmstart.integrations.agents import Change, Host, Setup, describe, find_command
 from warmstart.integrations.edits import find_inserted
 from warmstart.redact import redact
 
@@ -50,30 +50,30 @@ class Inserted:
     """Whether the file was not there before."""
 
 
-def this_machine() -> Machine:
+def this_host() -> Host:
     """The machine as this process sees it."""
-    return Machine(environ=os.environ, user_home=Path.home(), command=find_command())
+    return Host(environ=os.environ, user_home=Path.home(), command=find_command())
 
 
-def install(workspace: Workspace, agent: str, machine: Machine | None = None) -> list[Done]:
+def install_agent(workspace: Workspace, agent: str, host: Host | None = None) -> list[Done]:
     """Write an agent's settings.
 
     Raises:
         UsageError: a file cannot be changed with certainty; nothing of it was.
     """
-    setup = describe(agent, machine or this_machine())
+    setup = describe(agent, host or this_host())
     done = [_write(workspace, agent, change) for change in setup.changes]
     return [*done, *_run(setup.enable)]
 
 
-def uninstall(workspace: Workspace, agent: str, machine: Machine | None = None) -> list[Done]:
+def uninstall_agent(workspace: Workspace, agent: str, host: Host | None = None) -> list[Done]:
     """Take away exactly what ``install`` wrote."""
-    setup = describe(agent, machine or this_machine())
+    setup = describe(agent, host or this_host())
     done = [_take_back(workspace, change) for change in setup.changes]
     return [*done, *_run(setup.disable)]
 
 
-def show(setup: Setup) -> list[tuple[str, str, str]]:
+def list_changes(setup: Setup) -> list[tuple[str, str, str]]:
     """Each change as its file, its reason, and what to write there."""
     return [(str(change.path), change.why, change.edit.show()) for change in setup.changes]
 

@@ -18,8 +18,15 @@ import orjson
 
 from warmstart.app.start import WarmStart
 from warmstart.errors import SourceError
-from warmstart.integrations.launch_parts import Ask, Launch, Place, Seed
-from warmstart.integrations.launch_words import Grammar, Words, read_words
+from warmstart.integrations.launch_parts import (
+    AgentCommand,
+    Grammar,
+    Host,
+    Launch,
+    ParsedArgs,
+    SeedFile,
+    parse_args,
+)
 from warmstart.integrations.tools import AGENT_TOOLS, HERMES
 from warmstart.model.warmup import WarmUp
 from warmstart.sources.sqlite import open_database
@@ -48,48 +55,48 @@ _SETTING = re.compile(r"""^\s*prefill_messages_file:\s*["']?([^"'#\n]+)""", re.M
 class Hermes:
     """Launches of ``hermes``."""
 
-    def read(self, arguments: Sequence[str], place: Place) -> Ask | None:
+    def read(self, arguments: Sequence[str], host: Host) -> AgentCommand | None:
         """``hermes`` and ``hermes chat`` talk; every other subcommand does something else."""
-        words = read_words(arguments, GRAMMAR)
+        words = parse_args(arguments, GRAMMAR)
         if words.has("-h", "--help", "--version") or words.plain[:1] not in ((), ("chat",)):
             return None
         continues = words.has(*RESUME, *CONTINUE)
-        return Ask(
+        return AgentCommand(
             agent=HERMES,
             arguments=tuple(arguments),
             words=words,
             message=words.find("-q", "--query", *ONESHOT) or "",
             model=words.find("-m", "--model"),
-            cwd=place.cwd,
+            cwd=host.cwd,
             tools=AGENT_TOOLS[HERMES],
-            native_id=_find_session(words, place) if continues else None,
+            native_id=_find_session(words, host) if continues else None,
             continues=continues,
             obstacle=_find_obstacle(words.has(*ONESHOT), words.has("--tui")),
         )
 
-    def name_form(self, ask: Ask, warmup: WarmUp) -> str:
+    def name_form(self, given: AgentCommand, warmup: WarmUp) -> str:
         """Always the same."""
-        del ask, warmup
+        del given, warmup
         return "hermes-prefill"
 
-    def put(self, ask: Ask, prepared: WarmStart, form: str, place: Place) -> Launch:
+    def put(self, given: AgentCommand, prepared: WarmStart, form: str, host: Host) -> Launch:
         """The file, and the variable that names it."""
-        messages = [*_read_own(place), *prepared.render(form).body]
-        path = place.home / FOLDER / f"{place.session_id}.json"
+        messages = [*_read_own(host), *prepared.render(form).body]
+        path = host.home / FOLDER / f"{host.session_id}.json"
         return Launch(
-            arguments=ask.arguments,
+            arguments=given.arguments,
             environ={VARIABLE: str(path)},
-            seeds=(Seed(path, encode_json(messages)),),
+            seeds=(SeedFile(path, encode_json(messages)),),
         )
 
-    def stay_cold(self, ask: Ask, place: Place) -> Launch:
+    def stay_cold(self, given: AgentCommand, host: Host) -> Launch:
         """Hermes takes no id from outside."""
-        del place
-        return Launch(arguments=ask.arguments)
+        del host
+        return Launch(arguments=given.arguments)
 
-    def defer(self, ask: Ask, place: Place) -> Launch | None:
+    def defer(self, given: AgentCommand, host: Host) -> Launch | None:
         """The plugin chooses at the first message; a command line cannot."""
-        del ask, place
+        del given, host
         return None
 
 
@@ -99,10 +106,10 @@ def _find_obstacle(is_oneshot: bool, is_tui: bool) -> str:  # noqa: FBT001 - bot
     return "hermes --tui reads no prefilled messages; without it hermes does" if is_tui else ""
 
 
-def _find_session(words: Words, place: Place) -> str | None:
+def _find_session(words: ParsedArgs, host: Host) -> str | None:
     """The id of the session that is meant: by id, by title, or the one used last."""
     wanted = words.find(*RESUME) or words.find(*CONTINUE)
-    database = place.folder("HERMES_HOME", ".hermes") / DATABASE
+    database = host.folder("HERMES_HOME", ".hermes") / DATABASE
     if not database.is_file():
         return wanted
     try:
@@ -120,10 +127,10 @@ def _find_session(words: Words, place: Place) -> str | None:
         return wanted  # Hermes will say what is wrong with it
 
 
-def _read_own(place: Place) -> list[Any]:
+def _read_own(host: Host) -> list[Any]:
     """Messages the user prefills already."""
-    home = place.folder("HERMES_HOME", ".hermes")
-    named = place.environ.get(VARIABLE, "").strip() or _find_setting(home)
+    home = host.folder("HERMES_HOME", ".hermes")
+    named = host.environ.get(VARIABLE, "").strip() or _find_setting(home)
     if not named:
         return []
     try:

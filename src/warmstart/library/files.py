@@ -126,7 +126,8 @@ def read_regular(path: Path, most: int) -> bytes:
         TemplateError: it is a link, a folder, a device, or too large.
     """
     # Without O_NONBLOCK a named pipe would be waited for.
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    names = ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY")  # not every system has them all
+    flags = sum(getattr(os, name, 0) for name in names) | os.O_RDONLY
     try:
         handle = os.open(path, flags)
     except (FileNotFoundError, NotADirectoryError) as error:

@@ -1,6 +1,6 @@
 """The server: what it offers and how it looks after itself.
 
-Prompts are looked up anew whenever they are listed or fetched, so a template approved while the
+Prompts are looked up each time they are listed or fetched, so a template approved while the
 server runs is there at once, and one retired meanwhile is not. A prompt holds no tool calls (the
 protocol has none in prompts), so templates come as text there.
 
@@ -162,13 +162,13 @@ def make_call(
 
     call.__name__ = function.__name__
     call.__doc__ = function.__doc__
-    call.__signature__ = tool_signature(function)  # type: ignore[attr-defined] # what is told
+    call.__signature__ = tool_signature(function)  # type: ignore[attr-defined] # what clients see
     call.__annotations__ = {**function.__annotations__, "return": dict[str, Any]}
     return call
 
 
 def tool_signature(function: Callable[..., Any]) -> Any:
-    """The parameters that a client is told about."""
+    """The parameters that a client sees."""
     import inspect  # noqa: PLC0415 - only where a server is made
 
     signature = inspect.signature(function, eval_str=True)
@@ -199,7 +199,7 @@ def read_resource(workspace: Workspace, name: str) -> str:
     """A template's own JSON.
 
     Raises:
-        WarmstartError: there is none of that name, or nobody has looked at it.
+        WarmstartError: no template has that name, or it is not approved.
     """
     return canonical_json(find_for_model(workspace, name).template).decode()
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         list_more,
     )
     from warmstart.present.html import write_html
-    from warmstart.present.json import list_skips, to_json, write_json
+    from warmstart.present.json import list_skips, to_json, write_fields, write_json
     from warmstart.present.listing import describe_listing, list_document
     from warmstart.present.markdown import write_markdown
     from warmstart.present.profile import profile_document
@@ -93,7 +93,7 @@ else:
                 "Table", "Text", "Tone", "list_more",
             ),
             "html": ("write_html",),
-            "json": ("list_skips", "to_json", "write_json"),
+            "json": ("list_skips", "to_json", "write_fields", "write_json"),
             "listing": ("describe_listing", "list_document"),
             "markdown": ("write_markdown",),
             "profile": ("profile_document",),
@@ -120,6 +120,6 @@ __all__ = [
     "open_console", "overview_document", "p_value", "p_words", "percent", "points", "points_span",
     "print_table", "profile_document", "readable_duration", "readable_size", "replace_unseen",
     "session_document", "session_profile_document", "short_path", "show_progress", "span",
-    "sparkline", "times", "to_json", "write_document", "write_html", "write_json",
+    "sparkline", "times", "to_json", "write_document", "write_fields", "write_html", "write_json",
     "write_markdown",
 ]  # fmt: skip

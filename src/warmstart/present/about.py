@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from warmstart.present.document import Block, Span, Text
 from warmstart.present.text import count, local_time
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ __all__ = [
     "describe_filters",
     "describe_period",
     "name_call",
+    "name_show_command",
     "shift_label",
     "shorten_id",
     "show_day",
@@ -69,6 +72,12 @@ def shorten_id(session: str, ids: Mapping[str, str]) -> str:
 def name_call(session: str, position: int, ids: Mapping[str, str]) -> str:
     """A call of a session as people count: from 1."""
     return f"{shorten_id(session, ids)} #{position + 1}"
+
+
+def name_show_command(session: str, paths: Sequence[str]) -> Block:
+    """The command that shows what failed in a session, to be copied."""
+    words = ["warmstart", "sessions", "show", session, *paths, "--errors"]
+    return Text(["next: ", Span(shlex.join(words), "code")], whole=True)
 
 
 def shift_label(label: str) -> str:

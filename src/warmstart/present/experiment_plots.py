@@ -23,9 +23,9 @@ from warmstart.experiment import (
 from warmstart.figures import amount, money, percent, points, times
 from warmstart.present.document import Plot
 from warmstart.present.plots import (
-    Mark,
-    Pair,
     PathPoint,
+    PlotMark,
+    TaskPair,
     draw_amounts,
     draw_evidence,
     draw_forest,
@@ -91,7 +91,7 @@ def plot_effects(report: ExperimentReport, *, ratio: bool) -> Plot | None:
 
 
 def _forest(
-    marks: list[Mark], label: str, ends: tuple[str, str], caption: str, *, ratio: bool
+    marks: list[PlotMark], label: str, ends: tuple[str, str], caption: str, *, ratio: bool
 ) -> Plot:
     show = _show_ratio if ratio else points
 
@@ -112,12 +112,12 @@ def _list_judged(report: ExperimentReport) -> list[tuple[Effect, MetricVerdict]]
     ]
 
 
-def _mark(effect: Effect, judged: MetricVerdict, report: ExperimentReport, label: str) -> Mark:
+def _mark(effect: Effect, judged: MetricVerdict, report: ExperimentReport, label: str) -> PlotMark:
     margin = report.plan.design.margin if judged.primary else MARGINS[effect.metric]
     value, low, high = effect.estimate, *effect.interval
     if effect.is_ratio:
         value, low, high, margin = *map(_log, (value, low, high)), math.log1p(margin)
-    return Mark(
+    return PlotMark(
         label=label,
         value=value,
         low=low,
@@ -174,7 +174,7 @@ def plot_tasks(report: ExperimentReport, comparison: Comparison) -> Plot | None:
     return Plot(draw=draw, caption=caption)
 
 
-def _list_pairs(report: ExperimentReport, comparison: Comparison) -> list[Pair]:
+def _list_pairs(report: ExperimentReport, comparison: Comparison) -> list[TaskPair]:
     effect = comparison.primary
     values = {
         row.task: {arm.arm: arm.value for arm in row.arms} for row in report.verdict.analysis.tasks
@@ -183,7 +183,7 @@ def _list_pairs(report: ExperimentReport, comparison: Comparison) -> list[Pair]:
     for task, _ in order_tasks(comparison, lower_is_better=report.lower_is_better):
         before, after = (values[task].get(arm) for arm in (effect.control, effect.treatment))
         if before is not None and after is not None:
-            pairs.append(Pair(task, before, after))
+            pairs.append(TaskPair(task, before, after))
     return pairs
 
 
@@ -248,13 +248,13 @@ def plot_learning(analysis: Analysis) -> Plot | None:
     return Plot(draw=draw, caption=caption, legend=list(series))
 
 
-def _draw_learning(series: dict[str, list[Mark]], label: str, width: int) -> str:
+def _draw_learning(series: dict[str, list[PlotMark]], label: str, width: int) -> str:
     return draw_lines(series, label, axis="position of the call", width=width)
 
 
-def _curve(arm: ArmSummary) -> list[Mark]:
+def _curve(arm: ArmSummary) -> list[PlotMark]:
     return [
-        Mark(
+        PlotMark(
             label=_stretch(point.first, point.last),
             value=point.rate,
             low=max(point.interval.low, 0.0),

@@ -15,6 +15,7 @@ from warmstart._version import __version__
 from warmstart.present.document import (
     Block,
     Callout,
+    Column,
     Data,
     Details,
     Document,
@@ -53,20 +54,16 @@ KINDS: dict[type[Block], str] = {
     NextSteps: "steps",
     Data: "data",
 }
+TAGS = {"code": "code", "strong": "b"}
+CLASSES = {"muted": "muted", "good": "tone-good", "bad": "tone-bad", "warn": "tone-warn"}
 MAX_INDENT = 8
 OPTIONAL_FROM = 3
 """Columns of this priority and above are not shown on a phone."""
 
 TEMPLATE = """\
 {%- macro inline(content) -%}
-{%- for text, style, link in content | spans -%}
-{%- set words = style.split() -%}
-{%- if 'code' in words -%}<code>{{ text }}</code>
-{%- elif 'strong' in words -%}<strong>{{ text }}</strong>
-{%- elif 'muted' in words -%}<span class="muted">{{ text }}</span>
-{%- elif 'good' in words -%}<span class="tone-good">{{ text }}</span>
-{%- elif 'bad' in words -%}<span class="tone-bad">{{ text }}</span>
-{%- elif 'warn' in words -%}<span class="tone-warn">{{ text }}</span>
+{%- for text, tag, kind in content | spans -%}
+{%- if tag -%}<{{ tag }}{% if kind %} class="{{ kind }}"{% endif %}>{{ text }}</{{ tag }}>
 {%- else -%}{{ text }}{%- endif -%}
 {%- endfor -%}
 {%- endmacro -%}
@@ -74,7 +71,7 @@ TEMPLATE = """\
 {%- set kind = block | kind -%}
 {%- if kind == 'heading' -%}
 <h2>{{ block.text }}</h2>{% if block.detail %}<p class="note">{{ block.detail }}</p>{% endif %}
-{%- elif kind == 'text' -%}
+{%- elif kind == 'text' and block.content -%}
 <p{% if 'muted' in block.style %} class="note"{% endif %}\
 {% if block.indent %} style="margin-left:{{ block | indent_em }}em"{% endif %}>\
 {% if 'strong' in block.style %}<b>{{ inline(block.content) }}</b>\
@@ -86,10 +83,10 @@ TEMPLATE = """\
 {%- elif kind == 'table' -%}
 <div class="scroll"><table><thead><tr>
 {%- for column in block.columns -%}
-<th class="{{ column | column_class }}">{{ column.name }}</th>{% endfor %}</tr></thead><tbody>
+<th{{ column | column_class }}>{{ column.name }}</th>{% endfor %}</tr></thead><tbody>
 {%- for row in block.rows %}
 <tr>{% for cell in row -%}
-<td class="{{ block.columns[loop.index0] | column_class }}">{{ inline(cell) }}</td>{% endfor %}</tr>
+<td{{ block.columns[loop.index0] | column_class }}>{{ inline(cell) }}</td>{% endfor %}</tr>
 {%- endfor %}
 </tbody></table></div>
 {%- for remark in (block.more, block.caption) if remark %}
@@ -166,7 +163,7 @@ def _load_template() -> Template:
         "spans": _list_spans,
         "kind": lambda block: KINDS[type(block)],
         "svg": draw,
-        "column_class": _name_column,
+        "column_class": lambda column: Markup(_name_column(column)),  # noqa: S704 - our own words
         "indent_em": lambda block: min(block.indent, MAX_INDENT) / 2,
     }
     environment.globals |= {
@@ -178,11 +175,20 @@ def _load_template() -> Template:
     return environment.from_string(TEMPLATE)
 
 
-def _list_spans(content: Inline) -> list[Span]:
+def _list_spans(content: Inline) -> list[tuple[str, str, str]]:
+    """Each stretch of text with the element and the class it is shown by."""
     parts = [content] if isinstance(content, str | Span) else content
-    return [part if isinstance(part, Span) else Span(part) for part in parts]
+    return [_dress(part if isinstance(part, Span) else Span(part)) for part in parts]
 
 
-def _name_column(column: Any) -> str:
+def _dress(span: Span) -> tuple[str, str, str]:
+    words = span.style.split()
+    kinds = [CLASSES[word] for word in words if word in CLASSES]
+    tag = next((TAGS[word] for word in words if word in TAGS), "span" if kinds else "")
+    return span.text, tag, " ".join(kinds)
+
+
+def _name_column(column: Column) -> str:
     kinds = ["num"] if column.right else []
-    return " ".join(kinds + (["optional"] if column.priority >= OPTIONAL_FROM else []))
+    kinds += ["optional"] if column.priority >= OPTIONAL_FROM else []
+    return f' class="{" ".join(kinds)}"' if kinds else ""

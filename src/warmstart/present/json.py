@@ -19,7 +19,7 @@ from warmstart.present.document import Document, read_data
 if TYPE_CHECKING:
     from warmstart.sources import ReadLog
 
-__all__ = ["list_skips", "to_json", "write_json"]
+__all__ = ["list_skips", "to_json", "write_fields", "write_json"]
 
 
 def to_json(value: Any) -> Any:
@@ -49,9 +49,14 @@ def _names(kind: type) -> list[str]:
 
 def write_json(document: Document, *, indent: bool = False) -> bytes:
     """The document as one JSON object and a line break."""
+    return write_fields(read_data(document), indent=indent)
+
+
+def write_fields(fields: Any, *, indent: bool = False) -> bytes:
+    """Plain values as JSON and a line break."""
     from warmstart.wire import encode_json  # noqa: PLC0415 - orjson, only where it writes
 
-    return encode_json(read_data(document), indent=indent) + b"\n"
+    return encode_json(fields, indent=indent) + b"\n"
 
 
 def list_skips(log: ReadLog) -> list[dict[str, Any]]:

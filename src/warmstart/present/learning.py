@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from warmstart.present.document import Block, Callout, Column, Heading, Plot, Table, Text, Tone
-from warmstart.present.plots import Mark, draw_forest
+from warmstart.present.plots import PlotMark, draw_forest
 from warmstart.present.rates import describe_contrast, make_rate_table
 from warmstart.present.text import (
     count,
@@ -90,7 +90,7 @@ def _show_trends(trends: Sequence[Trend]) -> Iterator[Block]:
         yield Text("No session has both failures and successes of one tool: no trend.", "muted")
         return
     marks = [
-        Mark(
+        PlotMark(
             label=trend.variant,
             value=trend.log_odds if trend.informative else None,
             low=trend.low,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from warmstart.app.sessions import ListedSession, SessionList, Tally
+from warmstart.app.sessions import CallTally, ListedSession, SessionList
 from warmstart.model import Status
 from warmstart.present.document import Column, Data, Document, Span, Table
 from warmstart.present.json import list_skips
@@ -85,7 +85,7 @@ def _list_fields(result: SessionList) -> dict[str, Any]:
     }
 
 
-def _list_tally_fields(tally: Tally) -> dict[str, Any]:
+def _list_tally_fields(tally: CallTally) -> dict[str, Any]:
     return {
         "calls": tally.calls,
         "judged": tally.judged,

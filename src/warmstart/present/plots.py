@@ -46,9 +46,9 @@ from warmstart.present.text import cut
 __all__ = [
     "NARROW",
     "WIDE",
-    "Mark",
-    "Pair",
     "PathPoint",
+    "PlotMark",
+    "TaskPair",
     "Tick",
     "draw_amounts",
     "draw_bars",
@@ -71,7 +71,7 @@ MAX_TICKS, BINS = 2000, 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class PlotMark:
     """A value with its interval; without a value it keeps its place and breaks a line."""
 
     label: str
@@ -93,7 +93,7 @@ class Mark:
         return self.step or self.label
 
 
-class Pair(NamedTuple):
+class TaskPair(NamedTuple):
     """One task before and after."""
 
     name: str
@@ -129,7 +129,7 @@ def _count_axis(x: Scale, noun: str) -> str:
     return ticks + draw_text((x.start + x.end) / 2, base + 35, noun, "middle", soft=True)
 
 
-def _whisker(mark: Mark, scale: Scale, at: float, *, upright: bool) -> str:
+def _whisker(mark: PlotMark, scale: Scale, at: float, *, upright: bool) -> str:
     """An interval with a bar at each end, or an arrow where it goes on beyond the paper."""
     low, high = scale.at(mark.low), scale.at(mark.high)
     parts = [draw_line("whisker", *((at, at), (low, high)) if upright else ((low, high), (at, at)))]
@@ -148,7 +148,7 @@ def _whisker(mark: Mark, scale: Scale, at: float, *, upright: bool) -> str:
     return "".join(parts)
 
 
-def _describe(mark: Mark, show: Show, name: str = "") -> str:
+def _describe(mark: PlotMark, show: Show, name: str = "") -> str:
     label = f"{name}, {mark.label}" if name else mark.label
     if mark.value is None:
         return f"{label}: no data {mark.note}"
@@ -157,7 +157,7 @@ def _describe(mark: Mark, show: Show, name: str = "") -> str:
     return f"{label}: {show(mark.value)}, 95 % {show(mark.low)} to {show(mark.high)}, {mark.note}"
 
 
-def _top(marks: Sequence[Mark]) -> float:
+def _top(marks: Sequence[PlotMark]) -> float:
     """Where an axis of rates ends: above every value, and not far above for one wide interval.
 
     With no failure at all it ends above every upper bound.
@@ -173,13 +173,13 @@ def _top(marks: Sequence[Mark]) -> float:
 
 
 def draw_lines(
-    series: Mapping[str, Sequence[Mark]], label: str, *, axis: str = "", width: int = WIDE
+    series: Mapping[str, Sequence[PlotMark]], label: str, *, axis: str = "", width: int = WIDE
 ) -> str:
     """Rates over the same steps, one line per series with its interval as a band."""
     everything = [mark for marks in series.values() for mark in marks]
     if all(mark.value is None for mark in everything):
         return draw_frame([], width, HEIGHT, label)
-    steps: dict[str, Mark] = {}
+    steps: dict[str, PlotMark] = {}
     for mark in everything:
         steps.setdefault(mark.place, mark)
     scale = Scale(low=0.0, high=_top(everything), start=HEIGHT - BOTTOM, end=TOP)
@@ -200,7 +200,7 @@ def draw_lines(
 
 
 def _draw_names(
-    named: Sequence[tuple[float, Mark]], base: float, room: float, axis: str = ""
+    named: Sequence[tuple[float, PlotMark]], base: float, room: float, axis: str = ""
 ) -> str:
     """Labels below the paper, and under them their notes or what the axis is."""
     names = draw_labels([(x, mark.label) for x, mark in named], base + 17, room, soft=False)
@@ -211,7 +211,7 @@ def _draw_names(
 
 
 def _draw_series(
-    name: str, points: Sequence[tuple[float, Mark]], scale: Scale, *, banded: bool
+    name: str, points: Sequence[tuple[float, PlotMark]], scale: Scale, *, banded: bool
 ) -> str:
     parts = []
     for is_known, stretch in groupby(points, key=lambda point: point[1].value is not None):
@@ -224,7 +224,7 @@ def _draw_series(
     return "".join(parts)
 
 
-def _draw_stretch(points: Sequence[tuple[float, Mark]], scale: Scale, *, banded: bool) -> str:
+def _draw_stretch(points: Sequence[tuple[float, PlotMark]], scale: Scale, *, banded: bool) -> str:
     """Neighbors joined by a line, or one value alone."""
     if len(points) == 1:
         return _whisker(points[0][1], scale, points[0][0], upright=True) if banded else ""
@@ -235,7 +235,7 @@ def _draw_stretch(points: Sequence[tuple[float, Mark]], scale: Scale, *, banded:
     return band + draw_shape("polyline", "stroke", line)
 
 
-def draw_bars(marks: Sequence[Mark], label: str, *, width: int = HALF) -> str:
+def draw_bars(marks: Sequence[PlotMark], label: str, *, width: int = HALF) -> str:
     """Rates as bars with whiskers."""
     width = min(width, HALF)
     if not marks:
@@ -263,7 +263,7 @@ def draw_bars(marks: Sequence[Mark], label: str, *, width: int = HALF) -> str:
 
 
 def draw_forest(
-    marks: Sequence[Mark],
+    marks: Sequence[PlotMark],
     label: str,
     *,
     zero: bool = False,
@@ -296,7 +296,7 @@ def draw_forest(
     return draw_frame(parts, width, height, label)
 
 
-def _forest_scale(marks: Sequence[Mark], ends: tuple[float, float], *, zero: bool) -> Scale:
+def _forest_scale(marks: Sequence[PlotMark], ends: tuple[float, float], *, zero: bool) -> Scale:
     if not zero:
         return Scale(low=0.0, high=_top(marks), start=ends[0], end=ends[1])
     known = [mark for mark in marks if mark.value is not None]
@@ -307,7 +307,7 @@ def _forest_scale(marks: Sequence[Mark], ends: tuple[float, float], *, zero: boo
 
 
 def _forest_row(
-    mark: Mark, scale: Scale, top: float, show: Show, *, narrow: bool, zero: bool
+    mark: PlotMark, scale: Scale, top: float, show: Show, *, narrow: bool, zero: bool
 ) -> str:
     y = top + (ROW + 8 if narrow else ROW / 2)
     if narrow:
@@ -379,7 +379,7 @@ def _draw_tick(ticks: Sequence[Tick], start: int, noun: str, ends: tuple[float, 
 
 
 def draw_pairs(
-    pairs: Sequence[Pair],
+    pairs: Sequence[TaskPair],
     label: str,
     show: Show,
     *,
@@ -408,7 +408,7 @@ def draw_pairs(
     return draw_frame(parts, width, HEIGHT, label)
 
 
-def _pair_scale(pairs: Sequence[Pair], *, from_zero: bool) -> Scale:
+def _pair_scale(pairs: Sequence[TaskPair], *, from_zero: bool) -> Scale:
     values = [value for pair in pairs for value in (pair.before, pair.after)]
     low, high = min(values, default=0.0), max(values, default=1.0)
     if from_zero:

@@ -5,7 +5,6 @@ Statistics that need explaining stand under "How these figures are computed".
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
@@ -15,6 +14,7 @@ from warmstart.present.about import (
     describe_filters,
     describe_period,
     name_call,
+    name_show_command,
     shift_label,
     shorten_id,
     show_day,
@@ -29,14 +29,13 @@ from warmstart.present.document import (
     Figures,
     Heading,
     Plot,
-    Span,
     Table,
     Text,
     list_more,
 )
 from warmstart.present.json import list_skips, to_json
 from warmstart.present.learning import list_details, show_learning
-from warmstart.present.plots import Mark, draw_bars, draw_forest, draw_lines
+from warmstart.present.plots import PlotMark, draw_bars, draw_forest, draw_lines
 from warmstart.present.rates import (
     RATE_COLUMNS,
     REPAIR_MEANING,
@@ -150,6 +149,8 @@ def _list_spent(totals: Mapping[str, float]) -> Iterator[str]:
         yield f"{tokens:,} tokens"
     if totals.get("seconds"):
         yield readable_duration(totals["seconds"])
+    if totals.get("cost_usd"):
+        yield f"${totals['cost_usd']:,.2f}"
 
 
 def _explain_nothing(result: ProfileResult) -> str:
@@ -189,10 +190,8 @@ def _list_next(result: ProfileResult) -> Iterator[Block]:
     worst = next((tool for tool in result.profile.tools if tool.evidence), None)
     if worst is None or worst.evidence is None:
         return
-    session = shlex.quote(shorten_id(worst.evidence[0], result.ids))
-    places = "".join(f" {shlex.quote(path)}" for path in result.selection.paths)
-    command = Span(f"warmstart sessions show {session}{places} --errors", "code")
-    yield Text(["next: ", command], whole=True)
+    session = shorten_id(worst.evidence[0], result.ids)
+    yield name_show_command(session, result.selection.paths)
 
 
 def _show_tools(profile: CorpusProfile, ids: Mapping[str, str]) -> Iterator[Block]:
@@ -318,11 +317,11 @@ def _plot_weeks(groups: Sequence[Group]) -> Iterator[Block]:
     weeks = known[-MAX_ROWS:]
     if len(weeks) < 2:
         return
-    marks: list[Mark] = []
+    marks: list[PlotMark] = []
     last = weeks[0][0]
     for day, group in weeks:
         if day - last > WEEK:
-            marks.append(Mark(label="…", value=None, low=0.0, high=0.0, step=f"before {day}"))
+            marks.append(PlotMark(label="…", value=None, low=0.0, high=0.0, step=f"before {day}"))
         marks.append(
             make_mark(group.label[5:], group.rate, f"{group.rate.sessions:,}", step=group.label)
         )

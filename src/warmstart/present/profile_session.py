@@ -7,7 +7,7 @@ from functools import partial
 from itertools import pairwise
 
 from warmstart.app.profile import JudgedCall, SessionResult
-from warmstart.present.about import describe_period
+from warmstart.present.about import describe_period, name_show_command
 from warmstart.present.document import (
     Block,
     Column,
@@ -23,7 +23,7 @@ from warmstart.present.document import (
     list_more,
 )
 from warmstart.present.json import list_skips, to_json
-from warmstart.present.plots import MAX_TICKS, Mark, Tick, draw_forest, draw_strip
+from warmstart.present.plots import MAX_TICKS, PlotMark, Tick, draw_forest, draw_strip
 from warmstart.present.profile import FOOTER, SCHEMA_VERSION
 from warmstart.present.rates import REPAIR_MEANING, describe_rate, show_rate
 from warmstart.present.text import (
@@ -58,6 +58,7 @@ def session_profile_document(result: SessionResult) -> Document:
         blocks=[
             Data(partial(_list_fields, result)),
             Figures(list(_list_figures(profile))),
+            *([name_show_command(profile.session_id, result.paths)] if profile.rate.errors else []),
             *_show_strip(result),
             *_show_tools(profile),
             *_show_repairs(profile),
@@ -149,7 +150,7 @@ def _show_tools(profile: SessionProfile) -> Iterator[Block]:
         return
     yield Heading("Tools")
     marks = [
-        Mark(label=t.tool, value=t.rate, low=t.low, high=t.high,
+        PlotMark(label=t.tool, value=t.rate, low=t.low, high=t.high,
              note=f"{t.errors:,} of {t.ok + t.errors:,}")
         for t in tools
         if t.rate is not None

@@ -9,7 +9,7 @@ from warmstart.present.document import Column, Table, list_more
 from warmstart.present.text import count, interval, percent, points, points_span
 
 if TYPE_CHECKING:
-    from warmstart.present.plots import Mark
+    from warmstart.present.plots import PlotMark
     from warmstart.profile.sums import Contrast, Group, Rate
 
 __all__ = [
@@ -71,11 +71,13 @@ def make_rate_table(
     )
 
 
-def make_mark(label: str, rate: Rate, note: str = "", *, step: str = "") -> Mark:
+def make_mark(label: str, rate: Rate, note: str = "", *, step: str = "") -> PlotMark:
     """A rate as it is plotted."""
-    from warmstart.present.plots import Mark  # noqa: PLC0415 - only where something is drawn
+    from warmstart.present.plots import PlotMark  # noqa: PLC0415 - only where something is drawn
 
-    return Mark(label=label, value=rate.rate, low=rate.low, high=rate.high, note=note, step=step)
+    return PlotMark(
+        label=label, value=rate.rate, low=rate.low, high=rate.high, note=note, step=step
+    )
 
 
 def describe_contrast(found: Contrast) -> str:

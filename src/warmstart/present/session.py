@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from warmstart.app.sessions import ShownSession, Tally
+from warmstart.app.sessions import CallTally, ShownSession
 from warmstart.export import export_warmstart
 from warmstart.model import (
     Call,
@@ -154,7 +154,7 @@ def _describe_time(session: Session) -> str:
 
 
 def _describe_calls(session: Session) -> str:
-    tally = Tally.of(session.calls)
+    tally = CallTally.of(session.calls)
     parts = [f"{tally.statuses[status]:,} {status}" for status in Status if tally.statuses[status]]
     rate = f"; {percent(tally.rate)} of the {tally.judged:,} judged failed" if tally.errors else ""
     return f"{tally.calls:,}" + (f" ({', '.join(parts)}{rate})" if parts else "")

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from warmstart.figures import count
 from warmstart.model import Link
 from warmstart.model.facts import SessionFacts
 from warmstart.profile.placebo import Placebo, measure_placebo
@@ -22,7 +23,6 @@ from warmstart.profile.rules import DEFAULT_RULES, Rules
 from warmstart.profile.scan import scan_calls
 from warmstart.profile.sums import Rate, add_cluster, rate_of, zero
 from warmstart.profile.windows import MIN_SIDE, Calls, Window, compare_windows
-from warmstart.profile.wording import count
 from warmstart.stats.noninferiority import MIN_GROUPS, NonInferiority, Preservation, three_way
 
 __all__ = ["MARGIN", "WINDOW", "CompactionEvent", "CompactionReport", "Mode", "check_compactions"]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from warmstart.figures import count
 from warmstart.model.facts import SessionFacts
 from warmstart.profile.corpus import CorpusProfile, corpus_profile
 from warmstart.profile.rules import DEFAULT_RULES, Rules
@@ -29,7 +30,6 @@ from warmstart.profile.sums import (
     rate_of,
     zero,
 )
-from warmstart.profile.wording import count
 from warmstart.stats.paired import paired_t, sign_flip
 
 __all__ = ["Comparison", "ComparisonVerdict", "Side", "ToolContrast", "collect_side", "compare"]

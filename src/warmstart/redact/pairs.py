@@ -9,6 +9,7 @@ the value is judged. Every candidate is paid for (``Work``): a text of names tak
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
@@ -38,6 +39,7 @@ from warmstart.redact.values import (
 from warmstart.redact.work import CROWDED, Work, end_of_window
 
 RANK = 2
+TO_THE_END = sys.maxsize
 MAX_QUOTES = 12
 """Quotes on the way to the one that closes a string; a password seldom has three."""
 _TYPE = r"(?::[ \t]?(?:str|string|bytes|secretstr|optional\[str\])(?:[ \t]?\|[ \t]?none)?[ \t]?)?"
@@ -247,8 +249,8 @@ def _read_string(view: View, opener: int) -> Value | None:
     return None
 
 
-def _end_of(pattern: re.Pattern[str], text: str, start: int) -> int:
-    match = pattern.match(text, start)
+def _end_of(pattern: re.Pattern[str], text: str, start: int, stop: int = TO_THE_END) -> int:
+    match = pattern.match(text, start, stop)
     return match.end() if match else start
 
 
@@ -311,19 +313,20 @@ def _level_of(view: View, name_start: int, line: re.Match[str] | None) -> Around
 def _read_run(view: View, start: int, around: Around, place: Place) -> Value | None:
     """Up to white space, or up to the quote that closes the string around it."""
     text = view.text
-    end = _end_of(_RUN, text, start)
-    while text[end : end + 1].isspace() and view.count_backslashes(end) > around.level:
-        end = _end_of(_RUN, text, end + 1)  # a backslash and a letter, not white space
-    if around.level:
-        for found in _ANY_QUOTE.finditer(text, start, min(end, start + LOOK)):
-            if (
-                found.group() in around.quotes
-                and view.count_backslashes(found.start()) < around.level
-            ):
-                end = found.start()
-                break
+    stop = _end_of_string(view, start, around) if around.level else len(text)
+    end = _end_of(_RUN, text, start, stop)
+    while end < stop and text[end].isspace() and view.count_backslashes(end) > around.level:
+        end = _end_of(_RUN, text, end + 1, stop)  # a backslash and a letter, not white space
     length = len(_trim(text[start:end], place))
     return Value(start, start + length, place) if length >= MIN_VALUE_LENGTH else None
+
+
+def _end_of_string(view: View, start: int, around: Around) -> int:
+    """Where the string around a value is closed, as far as that is near."""
+    for found in _ANY_QUOTE.finditer(view.text, start, start + LOOK):
+        if found.group() in around.quotes and view.count_backslashes(found.start()) < around.level:
+            return found.start()
+    return len(view.text)
 
 
 def _trim(value: str, place: Place) -> str:

@@ -13,7 +13,7 @@ from warmstart.redact import redact
 from warmstart.tool.request import read_request
 from warmstart.wire import encode_json
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 def run_tool(

@@ -12,8 +12,8 @@ import orjson
 import pytest
 
 from warmstart.app import Workspace
-from warmstart.integrations.launch_files import clear_leftovers, hold_files
-from warmstart.integrations.launch_parts import Seed
+from warmstart.integrations.launch_parts import SeedFile
+from warmstart.integrations.launch_process import clear_leftovers, hold_files
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def list_files(folder: Path) -> list[Path]:
 def test_a_file_is_private_while_it_is_there_and_gone_after(
     workspace: Workspace, tmp_path: Path
 ) -> None:
-    seed = Seed(tmp_path / "agent" / "deep" / "seed.jsonl", b"{}\n")
+    seed = SeedFile(tmp_path / "agent" / "deep" / "seed.jsonl", b"{}\n")
     with hold_files(workspace, [seed]):
         assert seed.path.read_bytes() == b"{}\n"
         assert stat.S_IMODE(seed.path.stat().st_mode) == 0o600
@@ -36,14 +36,14 @@ def test_a_file_is_private_while_it_is_there_and_gone_after(
 
 
 def test_a_file_the_agent_went_on_with_stays(workspace: Workspace, tmp_path: Path) -> None:
-    seed = Seed(tmp_path / "rollout.jsonl", b"{}\n")
+    seed = SeedFile(tmp_path / "rollout.jsonl", b"{}\n")
     with hold_files(workspace, [seed]), seed.path.open("ab") as file:
         file.write(b"more\n")
     assert list_files(tmp_path) == [seed.path]
 
 
 def test_a_file_that_is_there_is_never_overwritten(workspace: Workspace, tmp_path: Path) -> None:
-    seed = Seed(tmp_path / "mine", b"new")
+    seed = SeedFile(tmp_path / "mine", b"new")
     seed.path.write_bytes(b"old")
     with pytest.raises(FileExistsError), hold_files(workspace, [seed]):
         pass
@@ -61,11 +61,11 @@ def test_what_a_killed_launch_left_is_cleared_by_the_next(
     seed = tmp_path / "seed.jsonl"
     code = (
         "import os, pathlib, signal\n"
-        "from warmstart.integrations.launch_files import hold_files\n"
-        "from warmstart.integrations.launch_parts import Seed\n"
+        "from warmstart.integrations.launch_process import hold_files\n"
+        "from warmstart.integrations.launch_parts import SeedFile\n"
         "from warmstart.app import Workspace\n"
         f"with hold_files(Workspace(pathlib.Path({str(workspace.home)!r})),"
-        f" [Seed(pathlib.Path({str(seed)!r}), b'x')]):\n"
+        f" [SeedFile(pathlib.Path({str(seed)!r}), b'x')]):\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=False)
@@ -76,7 +76,7 @@ def test_what_a_killed_launch_left_is_cleared_by_the_next(
 
 
 def test_launches_that_run_are_left_alone(workspace: Workspace, tmp_path: Path) -> None:
-    seed = Seed(tmp_path / "seed", b"x")
+    seed = SeedFile(tmp_path / "seed", b"x")
     with hold_files(workspace, [seed]):
         assert clear_leftovers(workspace) == 0
         assert seed.path.exists()
