@@ -28,8 +28,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from warmstart.app import Workspace
-from warmstart.app.templates import open_library
+from warmstart.app import Workspace, open_library
 from warmstart.integrations.hermes import register
 from warmstart.model import Example, Guidance, Template, TemplateState
 from warmstart.samples import samples_path

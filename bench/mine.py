@@ -31,18 +31,15 @@ OURS = """
 import gc, json, resource, sys, time
 from pathlib import Path
 from warmstart.mine import BuildRequest, plan_template
-from warmstart.model import Selection
-from warmstart.model.template import TemplateState
+from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog
 from warmstart.app import Workspace
 from warmstart.app.facts import read_facts
-from warmstart.app.mining import mine_template
-from warmstart.app.templates import open_library
+from warmstart.app.mining import build_template
 workspace, selection = Workspace.open(Path(sys.argv[2])), Selection(paths=(sys.argv[1],))
 request = BuildRequest(name="bench")
-mined = mine_template(workspace, request, selection, ReadLog())
-with open_library(workspace) as library:
-    saved = library.save(mined.template, state=TemplateState.DRAFT)
+mined = build_template(workspace, request, selection, ReadLog())
+saved = mined.saved
 workers = resource.getrusage(resource.RUSAGE_CHILDREN)
 whole = time.process_time() + workers.ru_utime + workers.ru_stime
 plans = []

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from warmstart.app import Workspace
+from warmstart.app import Workspace, build_template, open_library
 from warmstart.app.experiment_arms import find_template
 from warmstart.app.experiment_runs import RunOptions, run_experiment
 from warmstart.app.experiment_verdicts import make_report
@@ -22,8 +22,6 @@ from warmstart.app.experiments import (
     find_folder,
     read_state,
 )
-from warmstart.app.mining import mine_template
-from warmstart.app.templates import open_library
 from warmstart.errors import NotFoundError
 from warmstart.experiment import Design, Direction, Metric, Runner, RunnerKind, Verdict
 from warmstart.mine import BuildRequest, Rules
@@ -110,7 +108,7 @@ class Loop:
         except NotFoundError:
             request = BuildRequest(name=TEMPLATE, rules=RULES)
             store = Selection(paths=(str(self.workspace.home / "store.db"),))
-            mined = mine_template(self.workspace, request, store, ReadLog())
+            mined = build_template(self.workspace, request, store, ReadLog(), save=False)
             with open_library(self.workspace) as library:
                 library.save(mined.template, state=TemplateState.APPROVED)
             self.say(f"template {TEMPLATE}: {len(mined.template.examples)} examples,"

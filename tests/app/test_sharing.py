@@ -16,10 +16,10 @@ from support.template_cases import make_template
 from warmstart.app import Workspace
 from warmstart.app.facts import read_facts
 from warmstart.app.redaction import open_redactor
-from warmstart.app.sharing import export_template, list_dataset, list_session_rows
+from warmstart.app.sharing import export_template, list_session_rows, make_dataset
 from warmstart.app.templates import open_library
 from warmstart.errors import NotFoundError
-from warmstart.library.guard import redact_for_others
+from warmstart.library import redact_for_others
 from warmstart.model import Marker, MarkerKind, Selection
 from warmstart.model.template import Example, Template, TemplateState
 from warmstart.redact import MAX_DEPTH, RedactionError
@@ -64,20 +64,18 @@ def test_an_export_holds_no_secret_of_any_field(
     workspace: Workspace, plant: Planter, tmp_path: Path
 ) -> None:
     save(workspace, make_leaky(plant))
-    with open_library(workspace) as library:
-        report = export_template(workspace, library, "py-tests", tmp_path / "x.json")
+    report = export_template(workspace, "py-tests", tmp_path / "x.json")
     assert not find_leaks(plant.planted, report.path.read_bytes())
     assert sum(report.redactions.values()) >= len(plant.planted)
 
 
 def test_a_dataset_holds_none_either(workspace: Workspace, plant: Planter) -> None:
     save(workspace, make_leaky(plant))
-    with open_library(workspace) as library:
-        rows = list(list_dataset(workspace, library))
-        with pytest.raises(NotFoundError):
-            list(list_dataset(workspace, library, ("none-such",)))
-    assert len(rows) > 1
-    assert not find_leaks(plant.planted, json.dumps(rows))
+    lines = make_dataset(workspace).lines
+    with pytest.raises(NotFoundError):
+        make_dataset(workspace, ("none-such",))
+    assert len(lines) > 1
+    assert not find_leaks(plant.planted, b"".join(lines))
 
 
 def test_rows_of_sessions_tell_counts_and_no_text(workspace: Workspace, plant: Planter) -> None:

@@ -16,9 +16,9 @@ from support.planting import Planter
 from support.sessions import make_session
 from warmstart.app import Workspace, syncing
 from warmstart.app.facts import read_facts
+from warmstart.app.starts import hash_message
 from warmstart.app.syncing import Result, SyncReport, sync_starts
 from warmstart.app.templates import open_library
-from warmstart.app.warming import hash_message
 from warmstart.facts import derive_facts
 from warmstart.model import Selection, SessionFacts
 from warmstart.model.template import TemplateState
@@ -66,7 +66,7 @@ def begin(workspace: Workspace, **fields: Any) -> int:
         start = Start(**(values | fields))
         if start.arm in (Arm.WARM, Arm.HOLDOUT):
             start = replace(
-                start, template=stored.name, template_id=stored.id, version=stored.version
+                start, template=stored.info.name, template_id=stored.id, version=stored.info.version
             )
         return library.require_db().record_start(start)
 

@@ -132,7 +132,7 @@ def test_approving_shows_what_is_approved_and_makes_it_current(run: Run, saved: 
 
 
 def test_approving_says_what_changes_against_the_version_in_use(run: Run, saved: Library) -> None:
-    saved.approve("py-tests", 1)
+    saved.approve("py-tests@1")
     shown = run("template", "show", "py-tests").stdout
     assert "this is version 1, the one in use; version 2 (draft) is newer" in shown
     done = run("template", "approve", "py-tests@2", "--yes").stdout
@@ -167,7 +167,7 @@ def test_on_a_terminal_the_newest_is_shown_and_asked_about(
     os.close(screen)
     os.close(keyboard)
     assert "Approve py-tests@2?" in done.stderr
-    assert saved.find_row("py-tests", 2).state == state
+    assert saved.info("py-tests@2").state == state
 
 
 def test_a_flagged_template_needs_a_word_more(run: Run, library: Library) -> None:
@@ -192,7 +192,7 @@ def test_versions_and_rollback(run: Run, saved: Library) -> None:
     assert isinstance(listed, list)
     assert [row["current"] for row in listed] == [True, False]
     assert run("template", "rollback", "py-tests").exit_code == 2
-    saved.set_state("py-tests", 1, TemplateState.QUARANTINED)
+    saved.set_state("py-tests@1", TemplateState.QUARANTINED)
     said = run("template", "rollback", "py-tests@1").stderr
     assert "it is quarantined, so it is never used" in said
     assert "warmstart template approve py-tests@1" in said

@@ -17,9 +17,9 @@ from click.testing import Result
 from support.warming import make_template
 from warmstart.app import Workspace
 from warmstart.app.templates import open_library
-from warmstart.cli.warm import FORMS, POLICIES
+from warmstart.cli.warm import FORMS
 from warmstart.model.template import TemplateState
-from warmstart.warm import RENDERERS, Policy
+from warmstart.warm import RENDERERS
 
 Run = Callable[..., Result]
 MESSAGE = "fix the failing checkout test"
@@ -36,7 +36,8 @@ def library(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_content_is_on_stdout_and_the_reason_on_stderr(run: Run) -> None:
     result = run("warm", MESSAGE)
     assert result.stdout.startswith("Below are notes and worked examples")
-    assert "warm: fix-tests fits best" in result.stderr
+    assert "warm: fix-tests@1, about" in result.stderr
+    assert "(fix-tests fits best" in result.stderr
 
 
 def test_a_terminal_gets_nothing_it_would_obey(home: Path) -> None:
@@ -125,4 +126,3 @@ def test_bad_settings_end_in_one_line(run: Run, home: Path) -> None:
 
 def test_the_options_name_what_there_is() -> None:
     assert set(FORMS) == set(RENDERERS)
-    assert set(POLICIES) == set(Policy)

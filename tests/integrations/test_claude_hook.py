@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from warmstart.app import Workspace
-from warmstart.app.starting import find_start
+from warmstart.app.starts import find_start
 from warmstart.app.templates import open_library
 from warmstart.integrations.claude_hook import answer_hook
 from warmstart.model.template import Guidance, Template, TemplateState

@@ -15,8 +15,8 @@ import pytest
 
 from support.launching import MESSAGE, SESSION_ID, make_host, make_template
 from warmstart.app import Workspace
+from warmstart.app.starts import hash_message
 from warmstart.app.templates import open_library
-from warmstart.app.warming import hash_message
 from warmstart.errors import NotFoundError
 from warmstart.integrations.launch import LaunchPlan, RunOptions, plan_launch, run_plan
 from warmstart.integrations.launch_parts import Host

@@ -21,7 +21,7 @@ from openai.types.responses import ResponseOutputMessage, ResponseOutputText
 from warmstart.app import Workspace
 from warmstart.app.templates import open_library
 from warmstart.integrations.openai_agents import WarmSession
-from warmstart.library.gate import UnapprovedError
+from warmstart.library import UnapprovedError
 from warmstart.model.template import TemplateState
 from warmstart.sources.registry import get_reader
 from warmstart.warm import FRAME, build_warmup

@@ -1,4 +1,4 @@
-"""The catalogue says what the library says, without opening more than it needs."""
+"""A library opened for reading: what it lists, and what it never does."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from support.template_cases import make_template
+from warmstart.app import Workspace
+from warmstart.app.templates import open_library
 from warmstart.errors import NotFoundError
 from warmstart.library import Library
-from warmstart.library.catalogue import UNKNOWN, open_catalogue
-from warmstart.library.opening import open_for_reading
+from warmstart.library.versions import UNKNOWN
 from warmstart.model.state import Arm, TemplateState
 from warmstart.store import SessionDB, Start, StoreError, StoreVersionError, open_template_db
 
@@ -37,11 +38,11 @@ def downgrade(path: Path) -> None:
         db._conn.execute("DELETE FROM schema_version WHERE version >= 4")
 
 
-def test_a_catalogue_lists_what_the_library_lists(home: Path, library: Library) -> None:
+def test_a_reader_lists_what_the_library_lists(home: Path, library: Library) -> None:
     fill(library)
-    with open_catalogue(home) as catalogue:
-        assert catalogue.list() == library.list()
-        assert catalogue.versions("py-tests") == library.versions("py-tests")
+    with open_library(Workspace(home), read_only=True) as reader:
+        assert reader.list() == library.list()
+        assert reader.versions("py-tests") == library.versions("py-tests")
     other = next(row for row in library.list() if row.name == "other")
     assert (other.record.uses, other.record.successes) == (1, 1)
     assert [row.newest for row in library.list()] == [1, 2]
@@ -49,16 +50,16 @@ def test_a_catalogue_lists_what_the_library_lists(home: Path, library: Library) 
 
 def test_a_name_that_is_not_there_has_no_versions(home: Path, library: Library) -> None:
     fill(library)
-    with open_catalogue(home) as catalogue, pytest.raises(NotFoundError):
-        catalogue.versions("nobody")
+    with open_library(Workspace(home), read_only=True) as reader, pytest.raises(NotFoundError):
+        reader.versions("nobody")
 
 
 def test_without_a_store_every_file_is_quarantined(home: Path, library: Library) -> None:
     fill(library)
     library.close()
     (home / "store.db").unlink()
-    with open_catalogue(home) as catalogue:
-        rows = catalogue.list()
+    with open_library(Workspace(home), read_only=True) as reader:
+        rows = reader.list()
     assert {(row.name, row.state, row.reason) for row in rows} == {
         ("py-tests", TemplateState.QUARANTINED, UNKNOWN),
         ("other", TemplateState.QUARANTINED, UNKNOWN),
@@ -70,9 +71,8 @@ def test_a_store_from_before_templates_knows_none(home: Path, library: Library) 
     fill(library)
     library.close()
     downgrade(home / "store.db")
-    with open_catalogue(home) as catalogue, open_for_reading(home) as whole:
-        assert [row.reason for row in catalogue.list()] == [UNKNOWN, UNKNOWN]
-        assert whole.list() == catalogue.list()
+    with open_library(Workspace(home), read_only=True) as reader:
+        assert [row.reason for row in reader.list()] == [UNKNOWN, UNKNOWN]
 
 
 def test_a_newer_store_is_refused_and_let_go_of(home: Path, library: Library) -> None:
@@ -80,13 +80,13 @@ def test_a_newer_store_is_refused_and_let_go_of(home: Path, library: Library) ->
     assert isinstance(db, SessionDB)
     db._conn.execute("INSERT INTO schema_version VALUES (999, 0, 'm999_future')")
     with pytest.raises(StoreVersionError, match="999"):
-        open_catalogue(home)
+        open_library(Workspace(home), read_only=True)
 
 
 def test_what_is_no_store_is_an_error(home: Path) -> None:
     (home / "store.db").write_bytes(b"no database at all" * 90)
     with pytest.raises(StoreError):
-        open_catalogue(home)
+        open_library(Workspace(home), read_only=True)
 
 
 def test_reading_templates_writes_nothing(home: Path, library: Library) -> None:

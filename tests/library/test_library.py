@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.template_cases import make_template, templates
+from warmstart.app import Workspace
+from warmstart.app.templates import open_library
 from warmstart.errors import NotFoundError, UsageError
-from warmstart.library import Library
-from warmstart.library.evidence import list_evidence
-from warmstart.library.opening import open_for_reading
+from warmstart.library import Library, list_evidence
 from warmstart.model.template import Example, Template, TemplateState
 from warmstart.model.warmup import Arm
 from warmstart.store import SessionDB, Start
@@ -55,7 +55,7 @@ def test_what_is_saved_is_what_is_got(library: Library) -> None:
     library.save(ONE, state=DRAFT)
     stored = library.get("py-tests")
     assert stored.template == ONE
-    assert (stored.id, stored.version, stored.state) == (template_id(ONE), 1, DRAFT)
+    assert (stored.id, stored.info.version, stored.state) == (template_id(ONE), 1, DRAFT)
 
 
 def test_the_same_content_is_the_same_version(library: Library) -> None:
@@ -71,7 +71,7 @@ def test_new_content_is_a_new_version_and_the_old_one_stays(library: Library) ->
     library.save(ONE, state=DRAFT)
     library.save(TWO, state=DRAFT)
     assert library.get("py-tests").template == TWO
-    assert library.get("py-tests", 1).template == ONE
+    assert library.get("py-tests@1").template == ONE
 
 
 def test_a_draft_does_not_take_the_place_of_an_approved_version(library: Library) -> None:
@@ -86,7 +86,7 @@ def test_a_draft_does_not_take_the_place_of_an_approved_version(library: Library
 def test_rolling_back_changes_what_the_name_means_and_nothing_else(library: Library) -> None:
     library.save(ONE, state=DRAFT)
     library.save(TWO, state=DRAFT)
-    library.rollback("py-tests", 1)
+    library.rollback("py-tests@1")
     assert library.get("py-tests").template == ONE
     assert len(library.versions("py-tests")) == 2
 
@@ -95,9 +95,9 @@ def test_retiring_makes_way_for_the_newest_approved_version(library: Library) ->
     for template in (ONE, TWO, THREE):
         library.save(template, state=DRAFT)
         library.approve("py-tests")
-    library.set_state("py-tests", 3, RETIRED, "no good")
-    assert library.get("py-tests").version == 2
-    assert library.get("py-tests", 3).reason == "no good"
+    library.set_state("py-tests@3", RETIRED, "no good")
+    assert library.get("py-tests").info.version == 2
+    assert library.info("py-tests@3").reason == "no good"
 
 
 def test_a_flagged_template_is_not_approved_unseen(library: Library) -> None:
@@ -131,8 +131,8 @@ def test_a_listing_has_what_it_shows_without_opening_a_file(library: Library) ->
 def test_deleting_removes_files_rows_and_the_empty_folder(library: Library) -> None:
     for template in (ONE, TWO):
         library.save(template, state=DRAFT)
-    assert library.delete("py-tests", 2) == 1
-    assert states(library) == [(1, "draft", True)] or library.get("py-tests").version == 1
+    assert library.delete("py-tests@2") == 1
+    assert states(library) == [(1, "draft", True)] or library.get("py-tests").info.version == 1
     (library.folder / "py-tests" / ".warmstart-left-behind").write_text("")
     assert library.delete("py-tests") == 1
     assert not (library.folder / "py-tests").exists()
@@ -144,23 +144,23 @@ def test_deleting_removes_files_rows_and_the_empty_folder(library: Library) -> N
 def test_versions_after_a_deletion_never_reuse_a_number_that_is_there(library: Library) -> None:
     for template in (ONE, TWO):
         library.save(template, state=DRAFT)
-    library.delete("py-tests", 1)
+    library.delete("py-tests@1")
     assert library.save(THREE, state=DRAFT).version == 3
 
 
 @pytest.mark.parametrize("name", ["nothing", "a.b"])
 def test_what_is_not_there_is_not_found(library: Library, name: str) -> None:
-    for ask in (library.get, library.versions, library.find_newest, library.approve):
+    for ask in (library.get, library.versions, library.newest, library.approve):
         with pytest.raises(NotFoundError):
             ask(name)
     library.save(ONE, state=DRAFT)
     with pytest.raises(NotFoundError, match="version 7"):
-        library.get("py-tests", 7)
+        library.get("py-tests@7")
 
 
 @pytest.mark.parametrize("name", ["../x", "..", "/etc", "a/b", "A", "", "x\0"])
 def test_a_name_that_leads_elsewhere_is_refused_by_every_door(library: Library, name: str) -> None:
-    doors = (library.get, library.versions, library.delete, library.approve, library.find_newest)
+    doors = (library.get, library.versions, library.delete, library.approve, library.newest)
     for door in doors:
         with pytest.raises(TemplateError):
             door(name)
@@ -242,7 +242,7 @@ def test_without_a_store_everything_is_quarantined(home: Path) -> None:
 
 
 def test_reading_creates_nothing(tmp_path: Path) -> None:
-    with open_for_reading(tmp_path / "none") as library:
+    with open_library(Workspace(tmp_path / "none"), read_only=True) as library:
         assert library.list() == []
         assert library.verify() == []
     assert not (tmp_path / "none").exists()
@@ -255,7 +255,7 @@ def test_a_store_from_before_templates_is_read_as_none(home: Path) -> None:
     with sqlite3.connect(home / "store.db") as connection:
         connection.execute("DELETE FROM schema_version WHERE version >= 4")
         connection.execute("DROP TABLE templates")
-    with open_for_reading(home) as library:
+    with open_library(Workspace(home), read_only=True) as library:
         assert library.db is None
 
 
@@ -339,7 +339,7 @@ def test_any_templates_can_be_kept_and_listed(found: list[Template]) -> None:
         with Library(home / "templates", SessionDB(home / "store.db")) as library:
             for template in found:
                 saved = library.save(template, state=DRAFT)
-                assert library.get(saved.name, saved.version).template == template
+                assert library.get(saved.spec).template == template
             assert library.verify() == []
 
 

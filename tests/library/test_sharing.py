@@ -18,17 +18,17 @@ from warmstart.app import Workspace
 from warmstart.app.redaction import open_redactor
 from warmstart.errors import NotFoundError, UsageError, WarmstartError
 from warmstart.library import Library
-from warmstart.library.guard import find_flags, redact_for_others, redact_from_others
-from warmstart.model import Marker, MarkerKind
+from warmstart.library.review import find_flags, redact_for_others, redact_from_others
+from warmstart.model.facts import Marker, MarkerKind
 from warmstart.model.template import Example, Template, TemplateState
 from warmstart.redact import Redactor
 from warmstart.template import (
+    ChangeKind,
     TemplateError,
     canonical_json,
     template_from_dict,
     template_id,
 )
-from warmstart.template.diff import ChangeKind
 
 DRAFT, QUARANTINED = TemplateState.DRAFT, TemplateState.QUARANTINED
 ONE = make_template()
@@ -119,12 +119,12 @@ def test_imports_are_quarantined_and_take_nobodys_place(library: Library, tmp_pa
 
 def test_importing_what_is_here_changes_nothing(library: Library, shared: Path) -> None:
     library.save(replace(ONE, description="newer"), state=DRAFT)
-    library.approve("py-tests", 1)
-    library.rollback("py-tests", 2)
+    library.approve("py-tests@1")
+    library.rollback("py-tests@2")
     report = library.import_file(shared)
     assert not report.saved.is_new
     assert "already: version 1, approved" in report.notes[0]
-    assert library.get("py-tests").version == 2
+    assert library.get("py-tests").info.version == 2
 
 
 @pytest.mark.parametrize("field", ["description", "task_type"])

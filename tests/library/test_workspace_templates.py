@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from support.template_cases import make_template
 from warmstart.app import Workspace
-from warmstart.app.sharing import export_template, list_dataset
-from warmstart.app.templates import Outcome, list_selectable, open_library, settle_start
+from warmstart.app.sharing import export_template, make_dataset
+from warmstart.app.starts import Outcome, settle_start
+from warmstart.app.templates import list_templates, open_library
 from warmstart.model.template import Example, TemplateState
 from warmstart.model.warmup import Arm
 from warmstart.store import Start
@@ -23,11 +23,12 @@ ONE = make_template()
 
 
 def test_only_approved_templates_may_be_chosen(home: Path) -> None:
-    with open_library(Workspace(home)) as library:
+    workspace = Workspace(home)
+    with open_library(workspace) as library:
         library.save(ONE, state=TemplateState.DRAFT)
-        assert list_selectable(library) == []
+        assert list_templates(workspace, states=("approved",)) == []
         library.approve("py-tests")
-        assert [row.name for row in list_selectable(library)] == ["py-tests"]
+    assert [row.name for row in list_templates(workspace, states=("approved",))] == ["py-tests"]
 
 
 def test_what_an_env_file_holds_does_not_leave(
@@ -39,10 +40,9 @@ def test_what_an_env_file_holds_does_not_leave(
     workspace = Workspace(home)
     with open_library(workspace) as library:
         library.save(replace(ONE, examples=(leak,)), state=TemplateState.DRAFT)
-        export_template(workspace, library, "py-tests@1", tmp_path / "x.json")
-        rows = json.dumps(list(list_dataset(workspace, library, every_state=True)))
+    export_template(workspace, "py-tests@1", tmp_path / "x.json")
     assert "staple" not in (tmp_path / "x.json").read_text()
-    assert "staple" not in rows
+    assert b"staple" not in b"".join(make_dataset(workspace, every_state=True).lines)
 
 
 def test_settling_retires_what_does_harm(home: Path) -> None:

@@ -50,7 +50,7 @@ def environ(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         built = run_tool({"action": "build", "name": "mine", "min_messages": 20}, workspace)
         assert built["success"], built
         with open_library(workspace) as library:
-            library.set_state("mine", 1, TemplateState.APPROVED)
+            library.set_state("mine@1", TemplateState.APPROVED)
     return environ
 
 

@@ -14,12 +14,12 @@ from support.template_cases import make_template
 from warmstart.app import Workspace
 from warmstart.app.experiment_arms import find_pinned, find_template, open_arms
 from warmstart.app.experiments import NewExperiment, create_experiment
+from warmstart.app.start import StartRequest, prepare_start
 from warmstart.app.templates import find_for_model, open_library
-from warmstart.app.warming import Occasion, prepare
 from warmstart.cli.warm import FORMS
 from warmstart.errors import UsageError
 from warmstart.experiment.plan import Design, Runner, RunnerKind
-from warmstart.library.gate import UnapprovedError
+from warmstart.library import UnapprovedError
 from warmstart.model.template import Template, TemplateState
 from warmstart.runners.command import fill_command
 from warmstart.template import canonical_json, template_id
@@ -34,7 +34,7 @@ def save(state: TemplateState, **fields: object) -> tuple[Workspace, Template]:
     workspace, template = Workspace.open(), make_template(**fields)
     with open_library(workspace) as library:
         library.save(template, state=TemplateState.QUARANTINED)
-        library.set_state(template.name, 1, state)
+        library.set_state(f"{template.name}@1", state)
     return workspace, template
 
 
@@ -42,10 +42,10 @@ def save(state: TemplateState, **fields: object) -> tuple[Workspace, Template]:
 @pytest.mark.usefixtures("home")
 def test_no_session_starts_with_it(state: TemplateState) -> None:
     workspace, template = save(state)
-    named = Occasion(message="fix the tests", template=template.name)
+    named = StartRequest(message="fix the tests", template=template.name)
     with pytest.raises(UsageError):
-        prepare(workspace, named, record=False)
-    chosen = prepare(workspace, Occasion(message=template.anchors[0]), record=False)
+        prepare_start(workspace, named, record=False)
+    chosen = prepare_start(workspace, StartRequest(message=template.anchors[0]), record=False)
     assert not chosen.is_warm
 
 
@@ -72,7 +72,7 @@ def test_it_is_neither_a_prompt_nor_a_resource(state: TemplateState) -> None:
     server = open_server(workspace)
     assert [one.name for one in asyncio.run(server.list_prompts())] == [template.name]
     with open_library(workspace) as library:
-        library.set_state(template.name, 1, state)
+        library.set_state(f"{template.name}@1", state)
     assert asyncio.run(server.list_prompts()) == []
     with pytest.raises(refused, match="no approved template"):
         asyncio.run(server.get_prompt(template.name, {"message": "x"}))
@@ -127,7 +127,7 @@ def test_no_surface_uses_a_draft_unless_it_is_asked_for_unreviewed(run: Run) -> 
     workspace, template = save(TemplateState.DRAFT)
     name = template.name
     with pytest.raises(UnapprovedError):
-        find_for_model(open_library(workspace), name)
+        find_for_model(workspace, name)
     with pytest.raises(UnapprovedError):
         find_template(workspace, name)
     with pytest.raises(UnapprovedError):

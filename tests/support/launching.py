@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from warmstart.app.warming import Prepared
+from warmstart.app.start import WarmStart
 from warmstart.integrations.launch_parts import Host
 from warmstart.model.template import Example, Guidance, Template
 from warmstart.model.warmup import Arm, WarmUp
@@ -39,9 +39,9 @@ def make_warmup(template: Template | None = None, **fields: Any) -> WarmUp:
     return build_warmup(template or make_template(), template_id="ab" * 32, **fields)
 
 
-def make_prepared(template: Template | None = None, **fields: Any) -> Prepared:
+def make_prepared(template: Template | None = None, **fields: Any) -> WarmStart:
     choice = TemplateChoice(template="fix-cart", arm=Arm.WARM, reason="it fits", task_type="mixed")
-    return Prepared(choice=choice, warmup=make_warmup(template, **fields), version=1)
+    return WarmStart(choice=choice, warmup=make_warmup(template, **fields), version=1)
 
 
 def make_host(folder: Path, **fields: Any) -> Host:

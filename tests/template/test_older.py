@@ -127,7 +127,7 @@ def test_a_template_with_nothing_to_learn_from_is_refused() -> None:
 @pytest.mark.parametrize("data", [None, [], {}, {"name": "x"}, {"format": "a", "patterns": []}])
 def test_other_objects_have_no_older_shape(data: object) -> None:
     assert find_shape(data) is None
-    with pytest.raises(TemplateError, match="no template"):
+    with pytest.raises(TemplateError, match="not a template"):
         convert_older(data)
 
 

@@ -59,19 +59,14 @@ def test_every_template_has_a_page(template: Template) -> None:
     assert all(section.lines for section in write_page(template, full=True))
 
 
-class Shout:
-    """Makes every text loud, to see which ones are reached."""
-
-    def text(self, text: str) -> str:
-        return text.upper()
-
-    def value(self, value: Any) -> Any:
-        return json.loads(json.dumps(value).upper().replace("NULL", "null"))
+def shout(value: Any) -> Any:
+    """Arguments with every text loud, to see which ones are reached."""
+    return json.loads(json.dumps(value).upper().replace("NULL", "null"))
 
 
 def test_every_text_is_reached_by_a_rewriter() -> None:
     template = make_template()
-    loud = rewrite_texts(template, Shout())
+    loud = rewrite_texts(template, str.upper, shout)
     kept = {"name", "provenance.session_hashes[0]"}
     quiet = {where for where, text in list_texts(loud) if text != text.upper()}
     assert quiet <= kept
@@ -99,7 +94,7 @@ def fact(position: int, status: Status, tool: str = "t") -> CallFact:
     return CallFact(
         position=position, message=position, turn=1, tool=tool, status=status,
         certainty=Certainty.EXPLICIT, error_class=ErrorClass.CRASH if failed else None,
-        masked=False, same=0, shape=0,
+        masked=False, arguments_hash=0, signature_hash=0,
     )  # fmt: skip
 
 

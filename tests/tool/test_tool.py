@@ -88,7 +88,7 @@ def test_a_model_deletes_nothing_but_drafts(workspace: Workspace, state: Templat
     template = make_template("mine")
     with open_library(workspace) as library:
         library.save(template, state=TemplateState.DRAFT)
-        library.set_state("mine", 1, state)
+        library.set_state("mine@1", state)
         library.save(replace(template, description="Second."), state=TemplateState.DRAFT)
     for spec in ("mine", "mine@1"):
         answer = ask(workspace, "delete", name=spec)
@@ -112,7 +112,7 @@ def test_a_secret_given_as_a_name_is_not_repeated(workspace: Workspace, action: 
 def test_a_quarantined_template_is_not_loaded(workspace: Workspace) -> None:
     build(workspace)
     with open_library(workspace) as library:
-        library.set_state("mine", 1, TemplateState.QUARANTINED)
+        library.set_state("mine@1", TemplateState.QUARANTINED)
     assert "quarantined" in ask(workspace, "load", name="mine")["error"]
 
 

@@ -16,7 +16,7 @@ from warmstart.app.core import Workspace
 from warmstart.app.experiment_arms import find_template
 from warmstart.app.experiment_runs import find_key
 from warmstart.app.experiments import FOLDER
-from warmstart.app.mining import mine_session
+from warmstart.app.mining import build_from_session
 from warmstart.app.redaction import open_redactor
 from warmstart.app.templates import open_library
 from warmstart.errors import UsageError
@@ -175,9 +175,8 @@ def _check_parts(parts: Sequence[str]) -> None:
 def _save_session(workspace: Workspace, wanted: Compaction) -> str:
     """One session as a template, as far as its calls can be verified."""
     request = BuildRequest(name=f"{wanted.name}-session", max_examples=MAX_SESSION_EXAMPLES)
-    mined = mine_session(workspace, wanted.session, request, Selection(), ReadLog())
-    with open_library(workspace) as library:
-        library.save(mined.template, state=TemplateState.DRAFT, note="one session, for compaction")
+    note = "one session, for compaction"
+    build_from_session(workspace, wanted.session, request, Selection(), ReadLog(), note=note)
     return request.name
 
 

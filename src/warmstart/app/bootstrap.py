@@ -7,7 +7,7 @@ provenance: no experiment will test the template on them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,8 +21,7 @@ from warmstart.app.experiments import (
     read_state,
     read_tasks,
 )
-from warmstart.app.mining import Mined, mine_template
-from warmstart.app.templates import open_library
+from warmstart.app.mining import BuildResult, build_template
 from warmstart.errors import NotFoundError, UsageError
 from warmstart.experiment import (
     BASELINE_ARM,
@@ -36,7 +35,7 @@ from warmstart.experiment import (
 )
 from warmstart.library import Saved
 from warmstart.mine import BuildRequest, Rules
-from warmstart.model import Selection, Template, TemplateState
+from warmstart.model import Selection, Template
 from warmstart.sources import ReadLog
 from warmstart.template import check_name
 
@@ -47,7 +46,7 @@ EVERY_SPLIT = "all"
 MAX_NAME = 64
 DEFAULT_COUNT = 15
 LOOSE_RULES = Rules(min_messages=1, min_calls=1, max_error_rate=1.0)
-"""The tasks' own checks say what worked; short sessions are no fault here."""
+"""The tasks' own checks show what worked; short sessions are fine here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,15 +62,13 @@ class Bootstrap:
     """None: ``train`` where the file has such tasks, else all."""
     trials: int = 1
     seed: int = 1
-    preamble: str = ""
 
 
 class Bootstrapped(NamedTuple):
     """What came of it."""
 
     experiment: str
-    mined: Mined
-    saved: Saved
+    built: BuildResult
     tasks: tuple[str, ...]
     """Run, and so never to be tested on."""
     left: int
@@ -84,7 +81,14 @@ class Bootstrapped(NamedTuple):
     @property
     def template(self) -> Template:
         """As it was saved."""
-        return self.mined.template
+        return self.built.template
+
+    @property
+    def saved(self) -> Saved:
+        """Where it was saved."""
+        if self.built.saved is None:
+            raise ValueError("a bootstrap always saves")
+        return self.built.saved
 
 
 def name_experiment(template: str) -> str:
@@ -113,14 +117,11 @@ def bootstrap_template(
             hint=f"warmstart experiment export {name} says why each failed",
         )
     ran = tuple(sorted({trial.task for trial in trials}))
-    mined = _mine(workspace, wanted, good, ran, log)
-    with open_library(workspace) as library:
-        saved = library.save(mined.template, state=TemplateState.DRAFT, note="bootstrapped")
+    built = _mine(workspace, wanted, good, ran, log)
     tasks, _ = read_tasks(wanted.tasks_file)
     return Bootstrapped(
         experiment=name,
-        mined=mined,
-        saved=saved,
+        built=built,
         tasks=ran,
         left=len({task.id for task in tasks} - set(ran)),
         done=len(trials),
@@ -151,8 +152,6 @@ def _create(workspace: Workspace, wanted: Bootstrap, name: str) -> Experiment:
     design = Design(
         arms=(BASELINE_ARM,), control=BASELINE_ARM, trials=wanted.trials, seed=wanted.seed
     )
-    if wanted.preamble:
-        design = replace(design, preamble=wanted.preamble)
     request = NewExperiment(
         name=name,
         design=design,
@@ -171,7 +170,7 @@ def _in_split(tasks: list[Task], split: str | None) -> list[Task]:
 
 
 def _worked(trial: Trial) -> bool:
-    """It came to its end, and no check says that the task was not done."""
+    """Whether it came to its end and no check failed."""
     return (
         trial.status is TrialStatus.FINISHED
         and trial.success is not False
@@ -185,11 +184,11 @@ def _mine(
     good: list[Trial],
     tasks: tuple[str, ...],
     log: ReadLog,
-) -> Mined:
+) -> BuildResult:
     ids = frozenset(trial.session for trial in good if trial.session)
     origins = {session.partition(":")[0] for session in ids}
     selection = Selection(source=origins.pop() if len(origins) == 1 else None)
     request = BuildRequest(name=wanted.name, rules=LOOSE_RULES)
-    mined = mine_template(workspace, request, selection, log, only=ids)
-    provenance = replace(mined.template.provenance, tasks=tasks)
-    return replace(mined, template=replace(mined.template, provenance=provenance))
+    return build_template(
+        workspace, request, selection, log, note="bootstrapped", tasks=tasks, only=ids
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from warmstart.app.core import Workspace
-from warmstart.app.templates import find_spec, open_library
+from warmstart.app.templates import open_library
 from warmstart.errors import UsageError
 from warmstart.experiment import (
     COLD_START,
@@ -20,14 +20,13 @@ from warmstart.experiment import (
     start_token_matched,
     start_warm,
 )
-from warmstart.library import Stored
-from warmstart.library.gate import require_approved
+from warmstart.library import StoredTemplate, require_approved
 from warmstart.runners import builtin_tools
 from warmstart.template import template_id
 from warmstart.warm import build_warmup, estimate_tokens
 
 
-def find_template(workspace: Workspace, spec: str, *, unreviewed: bool = False) -> Stored:
+def find_template(workspace: Workspace, spec: str, *, unreviewed: bool = False) -> StoredTemplate:
     """A template that may be tried: an approved one, or a draft where that was asked for.
 
     Raises:
@@ -35,23 +34,23 @@ def find_template(workspace: Workspace, spec: str, *, unreviewed: bool = False) 
         UnapprovedError: nobody has approved it.
     """
     with open_library(workspace, read_only=True) as library:
-        stored = find_spec(library, spec)
+        stored = library.get(spec)
     return require_approved(stored, unreviewed=unreviewed, way="--unreviewed")
 
 
-def find_observed(workspace: Workspace, spec: str) -> Stored:
+def find_observed(workspace: Workspace, spec: str) -> StoredTemplate:
     """A template whose sessions are only looked at, in whatever state it is; nothing is sent.
 
     Raises:
         NotFoundError: it is not there.
     """
     with open_library(workspace, read_only=True) as library:
-        return find_spec(library, spec)
+        return library.get(spec)
 
 
 def find_pinned(
     workspace: Workspace, spec: str, identity: str, *, unreviewed: bool = False
-) -> Stored:
+) -> StoredTemplate:
     """The version of a template that a plan means.
 
     Raises:
@@ -61,7 +60,7 @@ def find_pinned(
     name = spec.partition("@")[0]
     with open_library(workspace, read_only=True) as library:
         for row in library.versions(name):
-            stored = library.get(name, row.version)
+            stored = library.get(row.spec)
             if stored.id == identity:
                 # A plan is a file, and a file may come from elsewhere too.
                 return require_approved(stored, unreviewed=unreviewed)
@@ -77,7 +76,7 @@ class ArmStarts:
     """Starts by task and arm; each is built once."""
 
     plan: Plan
-    templates: dict[str, Stored]
+    templates: dict[str, StoredTemplate]
     _built: dict[tuple[str, str], ArmStart] = field(default_factory=dict)
 
     def __call__(self, task: Task, arm: str) -> ArmStart:

@@ -45,7 +45,7 @@ from warmstart.experiment import (
     parse_tasks,
 )
 from warmstart.export import format_csv
-from warmstart.library import Stored
+from warmstart.library import StoredTemplate
 from warmstart.model import TemplateState
 from warmstart.runners import (
     TrialRecord,
@@ -324,7 +324,7 @@ class _Pinned(NamedTuple):
 
 def _pin_templates(workspace: Workspace, wanted: NewExperiment) -> _Pinned:
     observed = wanted.runner.kind is RunnerKind.OBSERVED
-    pinned: dict[str, Stored] = {}
+    pinned: dict[str, StoredTemplate] = {}
     for arm in wanted.design.arms:
         spec = parse_arm(arm)
         if spec.template and spec.kind in (ArmKind.WARM, ArmKind.PLACEBO):

@@ -1,9 +1,10 @@
 """From sessions on disk to a template: facts decide, contents are fetched only for the few chosen.
 
-    report = mine_template(Workspace.open(), BuildRequest(name="shop"), Selection(), ReadLog())
+    built = build_template(Workspace.open(), BuildRequest(name="shop"), Selection(), ReadLog())
+    built.saved.spec
 
 Sessions are fetched by the place their facts name; a session of a large database is read alone,
-without listing the database. One that is no longer there is counted, not an error.
+without listing the database. One that has gone is counted and is not an error.
 """
 
 from __future__ import annotations
@@ -12,20 +13,22 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from warmstart import mine
 from warmstart.app.core import Workspace
 from warmstart.app.facts import Progress, read_facts
 from warmstart.app.redaction import open_redactor
+from warmstart.app.templates import open_library
 from warmstart.errors import NotFoundError, SourceError, UsageError
 from warmstart.facts import gc_paused
+from warmstart.library import Saved
 from warmstart.mine import (
     BuildRequest,
     Plan,
-    build_template,
     extract_template,
     plan_template,
     propose_templates,
 )
-from warmstart.model import Selection, Session, SessionFacts, Template
+from warmstart.model import Selection, Session, SessionFacts, Template, TemplateState
 from warmstart.sources import (
     Found,
     ReadLog,
@@ -36,6 +39,15 @@ from warmstart.sources import (
     probe_path,
     read_unit,
 )
+from warmstart.template import check_name
+
+__all__ = [
+    "BuildResult",
+    "build_from_session",
+    "build_proposals",
+    "build_template",
+    "fetch_sessions",
+]
 
 READ_BY_ID = frozenset({"hermes", "live_store"})
 """Databases whose sessions are read by id alone."""
@@ -45,8 +57,8 @@ GONE = "session gone since its facts were kept"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mined:
-    """A template that was made, and what it was made from; not saved yet."""
+class BuildResult:
+    """A template that was built, what it was built from, and where it was saved."""
 
     request: BuildRequest
     template: Template
@@ -54,58 +66,116 @@ class Mined:
     """None where one session was named by hand."""
     missing: int = 0
     """Sessions that were chosen and could not be read any more."""
+    saved: Saved | None = None
+    """None where nothing was to be saved."""
+
+    @property
+    def looked_at(self) -> int:
+        """Sessions that the rules were applied to."""
+        return self.plan.looked_at if self.plan else 1
+
+    @property
+    def qualified(self) -> int:
+        """Sessions that passed the rules."""
+        return len(self.plan.qualified) if self.plan else 1
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """Sessions that failed a rule, by rule."""
+        return dict(self.plan.left_out) if self.plan else {}
+
+    @property
+    def unverified(self) -> int:
+        """Calls that were not taken because their success rests on words alone."""
+        return self.plan.unverified if self.plan and not self.request.textual else 0
+
+    @property
+    def next_steps(self) -> list[str]:
+        """The commands to run next."""
+        return self.saved.next_steps if self.saved else []
 
 
-def mine_template(
+def build_template(
     workspace: Workspace,
     request: BuildRequest,
     selection: Selection,
     log: ReadLog,
     *,
-    on_progress: Progress | None = None,
+    save: bool = True,
+    note: str = "mined",
+    tasks: tuple[str, ...] = (),
     only: Collection[str] | None = None,
-) -> Mined:
-    """Build one template from the sessions selected; ``only`` those with these ids, if given.
+    on_progress: Progress | None = None,
+) -> BuildResult:
+    """Build one template from the sessions selected, and save it as a draft.
+
+    Args:
+        workspace: where sessions are found and the template is saved.
+        request: what is built, by which rules.
+        selection: the sessions to look at.
+        log: gets what could not be read.
+        save: False to save nothing.
+        note: kept with the draft.
+        tasks: tasks that an experiment must not test the template on.
+        only: ids of sessions, if not all that are selected.
+        on_progress: gets how much has been read.
 
     Raises:
+        TemplateError: the name cannot be one.
         UsageError: no session qualified, or nothing in them could be verified.
     """
+    check_name(request.name)
     with gc_paused():
         found = read_facts(workspace, selection, log, on_progress=on_progress)
         facts = [one for one in found if only is None or one.id in only]
         plan = plan_template(request, facts)
         del facts
         _require_sessions(plan)
-        return _build(workspace, request, plan, selection, log)
+        built = _build(workspace, request, plan, selection, log)
+    if tasks:
+        provenance = replace(built.template.provenance, tasks=tasks)
+        built = replace(built, template=replace(built.template, provenance=provenance))
+    return _save(workspace, built, note) if save else built
 
 
-def mine_session(
-    workspace: Workspace, wanted: str, request: BuildRequest, selection: Selection, log: ReadLog
-) -> Mined:
-    """Make a template of one session.
+def build_from_session(
+    workspace: Workspace,
+    wanted: str,
+    request: BuildRequest,
+    selection: Selection,
+    log: ReadLog,
+    *,
+    save: bool = True,
+    note: str = "mined",
+) -> BuildResult:
+    """Build a template from one session, and save it as a draft.
 
     Raises:
         NotFoundError: no session has that id.
         UsageError: nothing in it could be verified.
     """
+    check_name(request.name)
     session = workspace.get_session(wanted, selection, log)
     template = extract_template(session, request, open_redactor(workspace, pii=True))
-    return Mined(request=request, template=template)
+    built = BuildResult(request=request, template=template)
+    return _save(workspace, built, note) if save else built
 
 
-def mine_proposals(
+def build_proposals(
     workspace: Workspace,
     request: BuildRequest,
     selection: Selection,
     log: ReadLog,
     *,
+    save: bool = True,
     on_progress: Progress | None = None,
-) -> Iterator[Mined]:
-    """One template per task type with enough good sessions, made one at a time.
+) -> Iterator[BuildResult]:
+    """One template per task type with enough good sessions, each saved before the next is built.
 
     Raises:
         UsageError: no task type has enough.
     """
+    check_name(f"{request.name}-research")
     with gc_paused():
         facts = list(read_facts(workspace, selection, log, on_progress=on_progress))
         proposals = propose_templates(facts, request)
@@ -117,8 +187,8 @@ def mine_proposals(
         )
     for proposal in proposals:
         with gc_paused():
-            mined = _build(workspace, proposal.request, proposal.plan, selection, log)
-        yield mined
+            built = _build(workspace, proposal.request, proposal.plan, selection, log)
+        yield _save(workspace, built, "mined") if save else built
 
 
 def fetch_sessions(
@@ -128,7 +198,7 @@ def fetch_sessions(
 
     What cannot be read of them was counted when their facts were made; only what is gone is new.
     """
-    reading = ReadLog()  # ids that were met when facts were made are no copies now
+    reading = ReadLog()  # of its own: ids met while facts were made are not duplicates
     searches = MAX_SEARCHES
     by_path: dict[str, set[str]] = {}
     for facts in wanted:
@@ -152,15 +222,17 @@ def fetch_sessions(
 
 def _build(
     workspace: Workspace, request: BuildRequest, plan: Plan, selection: Selection, log: ReadLog
-) -> Mined:
+) -> BuildResult:
     sessions = list(fetch_sessions(workspace, plan.fetched, selection, log))
-    template = build_template(request, plan, sessions, open_redactor(workspace, pii=True))
-    return Mined(
-        request=request,
-        template=template,
-        plan=plan,
-        missing=len(plan.fetched) - len(sessions),
-    )
+    template = mine.build_template(request, plan, sessions, open_redactor(workspace, pii=True))
+    missing = len(plan.fetched) - len(sessions)
+    return BuildResult(request=request, template=template, plan=plan, missing=missing)
+
+
+def _save(workspace: Workspace, built: BuildResult, note: str) -> BuildResult:
+    with open_library(workspace) as library:
+        saved = library.save(built.template, state=TemplateState.DRAFT, note=note)
+    return replace(built, saved=saved)
 
 
 def _require_sessions(plan: Plan) -> None:
@@ -195,7 +267,7 @@ def _find_units(path: str, wanted: set[str], selection: Selection, log: ReadLog)
 def _look_elsewhere(
     workspace: Workspace, session_id: str, selection: Selection, log: ReadLog
 ) -> Iterator[Session]:
-    """A session that is not where its facts say: moved, or read through another unit."""
+    """A session that is no longer at the path of its facts: moved, or read through another unit."""
     try:
         yield workspace.get_session(session_id, replace(selection, source=None), log)
     except (NotFoundError, SourceError):

@@ -1,4 +1,4 @@
-"""The secrets, names and folders of whoever runs warmstart, for redaction to know them by value.
+"""The secrets, names and folders of the user, for redaction to know them by value.
 
 The environment and the ``.env`` files around a folder are read here and nowhere printed. A value
 counts when its name announces a secret or when it looks random; words, paths and numbers do not,
@@ -12,15 +12,12 @@ import os
 import re
 import socket
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
-from enum import Enum
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-import msgspec
-
 from warmstart.app.core import Workspace
+from warmstart.model.texts import map_texts
 from warmstart.redact import RedactionError, Redactor, classify_name, is_example, is_random
 
 MIN_LENGTH = 8
@@ -28,12 +25,12 @@ MIN_RANDOM_LENGTH = 20
 MAX_ENV_FILE_BYTES = 262_144
 MAX_PARENTS = 8
 MAX_CLEAN, MAX_CLEAN_CHARS = 20_000, 240
-"""Texts without a secret that a ``Masker`` knows by heart, and how long they may be."""
+"""How many texts without a secret a ``Masker`` remembers, and how long they may be."""
 WITHHELD = "<SECRET:text:1>"
 """What stands for a text that cannot be redacted."""
 _ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][\w.]*)\s*=\s*(.*?)\s*$")
 _WORD_OR_PATH = re.compile(r"^(?:[A-Za-z]+|[\d.,:-]+|~?\.{0,2}/.*|[A-Za-z]:[\\/].*)$")
-"""What a variable with a telling name may hold and still be no secret: a word, a number, a path."""
+"""Values that are not secrets even under a name that announces one: a word, a number, a path."""
 _COMMON = re.compile(
     r"^(?:[A-Za-z]+|[\d.,:-]+|true|false|[A-Za-z]+([-_][A-Za-z]+)*|~?\.{0,2}/.*|[A-Za-z]:[\\/].*)$"
 )
@@ -97,36 +94,8 @@ def _mask(redactor: Redactor, text: str) -> str:
 
 
 def redact_texts(value: Any, redactor: Redactor) -> Any:
-    """The same records with every text in them redacted, keys too; for what is shown to others."""
-    if isinstance(value, Enum):
-        return value
-    if isinstance(value, str):
-        return redactor.text(value)
-    if isinstance(value, Mapping):
-        return _redact_mapping(value, redactor)
-    if isinstance(value, tuple | list):
-        parts = [redact_texts(inner, redactor) for inner in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
-    if isinstance(value, msgspec.Struct):
-        names = value.__struct_fields__
-        clean = {name: redact_texts(getattr(value, name), redactor) for name in names}
-        return msgspec.structs.replace(value, **clean)
-    return _redact_record(value, redactor) if is_dataclass(value) else value
-
-
-def _redact_record(value: Any, redactor: Redactor) -> Any:
-    names = [field.name for field in fields(value) if field.init]
-    return replace(value, **{name: redact_texts(getattr(value, name), redactor) for name in names})
-
-
-def _redact_mapping(value: Mapping[Any, Any], redactor: Redactor) -> dict[Any, Any]:
-    clean: dict[Any, Any] = {}
-    for key, inner in value.items():
-        name = redact_texts(key, redactor)
-        while isinstance(name, str) and name in clean:  # two homes may become one
-            name += "'"
-        clean[name] = redact_texts(inner, redactor)
-    return clean
+    """The same records with every text in them redacted, names in mappings too."""
+    return map_texts(value, redactor.text)
 
 
 def list_own_secrets(environ: Mapping[str, str], folders: Iterable[Path] = ()) -> list[str]:

@@ -1,4 +1,4 @@
-"""What became of the sessions that were started: found, judged, and their templates' records kept.
+"""Settles the starts of sessions: finds their transcripts, judges them, updates the records.
 
 A start knows its session by the id the agent was given. Where the agent made one up itself, the
 session is the one of that agent, in that folder, that began next with the same first message; if
@@ -20,9 +20,8 @@ from itertools import islice
 from warmstart.app.checks import judge_success
 from warmstart.app.core import Workspace
 from warmstart.app.facts import MASKED, LateMask, read_facts
-from warmstart.app.starting import find_start, open_starts
+from warmstart.app.starts import find_start, hash_message, open_starts
 from warmstart.app.templates import open_library
-from warmstart.app.warming import hash_message
 from warmstart.errors import NotFoundError, UsageError
 from warmstart.facts import CUT, derive_facts, find_first_words
 from warmstart.library import Retired
@@ -31,7 +30,7 @@ from warmstart.sources import ReadLog
 from warmstart.store import RecordedStart, TemplateDB
 
 IDLE_SECONDS = 600.0
-"""A session nothing was written to for so long is over."""
+"""A session that nothing was written to for this long is over."""
 LATE_SECONDS = 300.0
 """How long after its start a session may begin; agents that install things first take a while."""
 EARLY_SECONDS = 5.0
@@ -234,7 +233,7 @@ class _Search:
         return list(islice(same, 1))
 
     def _is_near(self, facts: SessionFacts, start: RecordedStart) -> bool:
-        """Of that agent, in that folder, begun right after, and nobody else's."""
+        """Whether it is of that agent and folder, began right after, and is not taken."""
         if facts.id in self.taken or start.agent not in (facts.agent, facts.origin):
             return False
         if facts.parent is not None and facts.parent.link is Link.SUBAGENT:
@@ -243,7 +242,7 @@ class _Search:
         return -EARLY_SECONDS <= late <= LATE_SECONDS and self._is_same_folder(facts, start)
 
     def _is_same_folder(self, facts: SessionFacts, start: RecordedStart) -> bool:
-        """Formats without a folder are told apart by the message alone."""
+        """Formats without a folder are matched by the message alone."""
         if not facts.project or not start.cwd:
             return start.message_hash not in ("", NO_MESSAGE)
         if MASKED in facts.project:

@@ -1,98 +1,392 @@
-"""The workspace's library of templates, for commands and other surfaces.
+"""What can be done with the templates of a workspace, each as one complete action.
 
-    with open_library(Workspace.open()) as library:
-        library.save(template, state=TemplateState.DRAFT)
+    info = approve_template(Workspace.open(), "shop@2").info
 
-The store is the workspace's own, or the one ``WARMSTART_STORE`` names. Reading creates nothing:
-where there is no store yet, or one from before templates, every file counts as quarantined.
+Every function opens the library, does its work and closes it; the results hold all that a surface
+prints. The store is the workspace's own, or the one ``WARMSTART_STORE`` names. Reading creates
+nothing: where there is no store yet, or one from before templates, every file counts as
+quarantined. Only what an action needs is loaded, so that a listing stays light.
 """
 
 from __future__ import annotations
 
-import os
-from typing import Any, NamedTuple
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
+import warmstart.library as parts
+import warmstart.template as contents
 from warmstart.app.core import Workspace
-from warmstart.library import Library, Listed, Retired, Stored
-from warmstart.library.gate import require_approved
-from warmstart.library.opening import TEMPLATES_FOLDER, open_for_reading
+from warmstart.errors import UsageError, WarmstartError
+from warmstart.home import find_store
+from warmstart.library import TEMPLATES_FOLDER, Library, Saved, StoredTemplate, TemplateVersion
 from warmstart.model import TemplateState
-from warmstart.template import parse_spec
-from warmstart.warm import FormKind, build_warmup, render
+from warmstart.template import check_name, parse_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from warmstart.model import Template
+    from warmstart.store import TemplateRecord, TemplateVerdict
+    from warmstart.template import Change
+
+__all__ = [
+    "Approval",
+    "EditResult",
+    "EditText",
+    "Review",
+    "TemplateDiff",
+    "TemplatePage",
+    "approve_template",
+    "begin_text",
+    "check_review",
+    "delete_template",
+    "diff_versions",
+    "find_for_model",
+    "keep_text",
+    "list_deleted",
+    "list_templates",
+    "list_versions",
+    "open_library",
+    "retire_template",
+    "review_template",
+    "roll_back",
+    "save_text",
+    "show_template",
+]
+
+PATIENCE_SECONDS = 30.0
+EDITS_FOLDER = "edits"
+"""Where a text is kept that could not be saved as a template."""
 
 
-class Outcome(NamedTuple):
-    """What a session's transcript says about its start."""
+class TemplatePage(NamedTuple):
+    """A version with everything that is known of it."""
 
-    session_id: str
-    calls: int
-    errors: int
-    success: bool | None
-    """None where nothing says whether the task was done."""
+    info: TemplateVersion
+    template: Template
+    path: Path
+    flags: tuple[str, ...]
+    """Places that read like instructions, by today's rules."""
+    evidence: tuple[str, ...]
+    """The same with the words."""
+    newer: tuple[TemplateVersion, ...]
+    """Versions of the same name that are newer than this one."""
+    records: tuple[TemplateRecord, ...]
+    """Sessions by model and arm."""
+    verdicts: tuple[TemplateVerdict, ...]
+
+
+class TemplateDiff(NamedTuple):
+    """What differs between two versions."""
+
+    old: TemplateVersion
+    new: TemplateVersion
+    changes: tuple[Change, ...]
+
+
+class Review(NamedTuple):
+    """A version that someone is about to approve."""
+
+    page: TemplatePage
+    replaces: TemplateVersion | None
+    """The version in use now, if that is another one."""
+    changes: tuple[Change, ...]
+    """What it changes of what an agent is taught."""
+    problem: str = ""
+    """Why the version in use could not be compared."""
+
+
+class Approval(NamedTuple):
+    """A version that was approved."""
+
+    info: TemplateVersion
+    replaces: TemplateVersion | None
+    changes: tuple[Change, ...]
+
+
+class EditText(NamedTuple):
+    """A template as a text to edit."""
+
+    name: str
+    text: str
+    base: str | None
+    """The version it was written from; None for a new template."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditResult:
+    """A template that was written or edited by hand."""
+
+    saved: Saved
+    base: str | None
+    """The version it was edited from; None for a new template."""
+    redactions: Mapping[str, int]
+    """What redaction took out of the text."""
+    flags: tuple[str, ...]
 
 
 def open_library(
-    workspace: Workspace, store: str | None = None, *, read_only: bool = False
+    workspace: Workspace,
+    store: str | None = None,
+    *,
+    read_only: bool = False,
+    patience_seconds: float = PATIENCE_SECONDS,
 ) -> Library:
-    """The library; it holds the store open until it is closed."""
-    if read_only:
-        return open_for_reading(workspace.home, store)
-    location = store or os.environ.get("WARMSTART_STORE") or None
-    return Library(workspace.home / TEMPLATES_FOLDER, workspace.open_store(location))
+    """The library; it holds the store open until it is closed.
+
+    Args:
+        workspace: whose home has the templates.
+        store: path or address of another store than the workspace's.
+        read_only: nothing is created or changed.
+        patience_seconds: how long a write waits for other processes.
+    """
+    folder = workspace.home / TEMPLATES_FOLDER
+    if not read_only:
+        return Library(folder, workspace.open_store(store, patience_seconds=patience_seconds))
+    from warmstart.store import open_template_db  # noqa: PLC0415 - for readers only
+
+    location = find_store(workspace.home, store)
+    if "://" not in location and not Path(location).exists():
+        return Library(folder)
+    return Library(folder, open_template_db(location))
 
 
-def find_spec(library: Library, text: str) -> Stored:
-    """The template someone means by ``name`` or ``name@3``."""
-    name, version = parse_spec(text)
-    return library.get(name, version)
+def list_templates(
+    workspace: Workspace,
+    *,
+    states: Collection[str] = (),
+    task_type: str | None = None,
+    store: str | None = None,
+) -> list[TemplateVersion]:
+    """The current version of every template, or of those in these states and for this work."""
+    with open_library(workspace, store, read_only=True) as library:
+        return [
+            info
+            for info in library.list()
+            if (not states or info.state in states) and task_type in (None, info.task_type)
+        ]
 
 
-def find_for_model(library: Library, text: str) -> Stored:
-    """A template that a model asked for by name; what nobody approved is not shown to models.
+def list_versions(
+    workspace: Workspace, name: str, *, store: str | None = None
+) -> list[TemplateVersion]:
+    """Every version of a template, oldest first.
 
     Raises:
-        UnapprovedError: a person has to look at it first.
+        NotFoundError: there is no such template.
     """
-    return require_approved(find_spec(library, text))
+    with open_library(workspace, store, read_only=True) as library:
+        return library.versions(name)
 
 
-def find_to_test(library: Library, text: str, *, unreviewed: bool) -> Stored:
-    """A template to try out: what ``try_template`` prints may be sent, so drafts are asked for.
+def find_for_model(workspace: Workspace, spec: str) -> StoredTemplate:
+    """A template that a model asked for by name; models see approved ones only.
 
     Raises:
-        UnapprovedError: nobody has approved it.
+        UnapprovedError: it is not approved.
     """
-    return require_approved(find_spec(library, text), unreviewed=unreviewed, way="--unreviewed")
+    with open_library(workspace, read_only=True) as library:
+        return parts.require_approved(library.get(spec))
 
 
-def list_selectable(library: Library) -> list[Listed]:
-    """Templates that may be chosen without being named: approved ones alone."""
-    return [row for row in library.list() if row.state is TemplateState.APPROVED]
+def show_template(workspace: Workspace, spec: str, *, store: str | None = None) -> TemplatePage:
+    """Everything that is known of a version.
+
+    Raises:
+        NotFoundError: it is not there.
+    """
+    with open_library(workspace, store, read_only=True) as library:
+        return _read_page(library, library.get(spec))
 
 
-def settle_start(library: Library, start_id: int, outcome: Outcome) -> list[Retired]:
-    """Say what became of a start, then take out of use what its record speaks against."""
-    db = library.require_db()
-    is_new = db.settle_start(
-        start_id, outcome.session_id, outcome.calls, outcome.errors, outcome.success
+def diff_versions(
+    workspace: Workspace, old: str, new: str, *, store: str | None = None
+) -> TemplateDiff:
+    """What differs between any two templates or versions, pattern by pattern."""
+    with open_library(workspace, store, read_only=True) as library:
+        one, other = library.get(old), library.get(new)
+    changes = contents.diff_templates(one.template, other.template)
+    return TemplateDiff(one.info, other.info, tuple(changes))
+
+
+def review_template(workspace: Workspace, spec: str, *, store: str | None = None) -> Review:
+    """What approving a version would change: the one named, else the newest."""
+    with open_library(workspace, store, read_only=True) as library:
+        return _review(library, spec)
+
+
+def check_review(review: Review, *, despite_flags: bool) -> None:
+    """Refuse to approve what is flagged, before anyone is asked.
+
+    Raises:
+        TemplateError: it has flags, and ``despite_flags`` is not set.
+    """
+    stored = StoredTemplate(review.page.info, review.page.template)
+    parts.check_approvable(stored, despite_flags=despite_flags)
+
+
+def approve_template(
+    workspace: Workspace, spec: str, *, despite_flags: bool = False, store: str | None = None
+) -> Approval:
+    """Allow a version to be used, and make it the current one.
+
+    Raises:
+        TemplateError: it has flags, and ``despite_flags`` is not set.
+    """
+    with open_library(workspace, store) as library:
+        review = _review(library, spec)
+        info = library.approve(review.page.info.spec, despite_flags=despite_flags)
+    return Approval(info, review.replaces, review.changes)
+
+
+def retire_template(
+    workspace: Workspace, spec: str, reason: str, *, store: str | None = None
+) -> TemplateVersion:
+    """Take a version out of use; approving it again brings it back."""
+    with open_library(workspace, store) as library:
+        info = library.info(spec)
+        return library.set_state(info.spec, TemplateState.RETIRED, reason)
+
+
+def roll_back(workspace: Workspace, spec: str, *, store: str | None = None) -> TemplateVersion:
+    """Make an older version the current one again.
+
+    Raises:
+        UsageError: no version was named.
+    """
+    name, version = parse_spec(spec)
+    if version is None:
+        raise UsageError(f"which version of {name!r}?", hint=f"warmstart template versions {name}")
+    with open_library(workspace, store) as library:
+        return library.rollback(spec)
+
+
+def list_deleted(
+    workspace: Workspace, spec: str, *, store: str | None = None
+) -> list[TemplateVersion]:
+    """The versions that deleting would remove.
+
+    Raises:
+        NotFoundError: there is no such template or version.
+    """
+    name, version = parse_spec(spec)
+    with open_library(workspace, store, read_only=True) as library:
+        return [library.info(spec)] if version is not None else library.versions(name)
+
+
+def delete_template(
+    workspace: Workspace, spec: str, *, drafts_only: bool = False, store: str | None = None
+) -> int:
+    """Delete a version or a whole template; returns how many versions were deleted.
+
+    Raises:
+        NotFoundError: there is no such template or version.
+        UsageError: with ``drafts_only``, a version is not a draft.
+    """
+    with open_library(workspace, store) as library:
+        return library.delete(spec, drafts_only=drafts_only)
+
+
+def begin_text(
+    workspace: Workspace, spec: str, *, is_new: bool = False, store: str | None = None
+) -> EditText:
+    """The text to edit: of the version named, else of the newest; or the beginning of a new one.
+
+    Raises:
+        UsageError: a new template has the name of one that is there.
+        NotFoundError: there is nothing to edit.
+    """
+    with open_library(workspace, store, read_only=True) as library:
+        name, version = parse_spec(spec)
+        if not is_new:
+            stored = library.get(spec if version else library.newest(name).spec)
+            return EditText(name, contents.write_text(stored.template), stored.info.spec)
+        if any(info.name == check_name(spec) for info in library.list()):
+            raise UsageError(
+                f"there is a template {name!r} already", hint=f"warmstart template edit {name}"
+            )
+    from warmstart.model import Template  # noqa: PLC0415 - not for listings
+
+    return EditText(name, contents.write_text(Template(name=name)) + "\n" + contents.NEW_TEXT, None)
+
+
+def save_text(
+    workspace: Workspace, edit: EditText, text: str, *, store: str | None = None
+) -> EditResult:
+    """Save an edited text as a draft: checked, redacted and scanned like every template.
+
+    Raises:
+        TemplateTextError: the text is not a template; the line and the field are named.
+        RedactionError: redaction cannot run; nothing is saved then.
+    """
+    from warmstart.app.redaction import open_redactor  # noqa: PLC0415 - not for listings
+    from warmstart.model import Provenance, Template  # noqa: PLC0415 - same
+
+    with open_library(workspace, store) as library:
+        if edit.base is None:
+            base = Template(name=edit.name, provenance=Provenance(rules=("written by hand",)))
+        else:
+            base = library.get(edit.base).template
+        written = contents.read_text(text, base)
+        if written != base:  # the words it was flagged for may be gone; all of it is scanned anew
+            written = replace(written, provenance=replace(written.provenance, flags=()))
+        clean, found = parts.redact_for_others(written, open_redactor(workspace, pii=True))
+        if edit.base is None and not _teaches(clean):
+            raise UsageError(
+                "there is nothing in it that an agent could be taught",
+                hint="write at least one [[guidance]] or [[examples]] table",
+            )
+        note = f"edited from {edit.base}" if edit.base else "written by hand"
+        saved = library.save(clean, state=TemplateState.DRAFT, note=note)
+    return EditResult(saved=saved, base=edit.base, redactions=found, flags=parts.find_flags(clean))
+
+
+def keep_text(workspace: Workspace, name: str, text: str) -> Path:
+    """Keep a text that could not be saved, for its user alone; returns the file."""
+    folder = workspace.home / EDITS_FOLDER
+    taken = {path.name for path in folder.glob(f"{name}-*.toml")} if folder.exists() else set()
+    number = next(n for n in range(1, len(taken) + 2) if f"{name}-{n}.toml" not in taken)
+    path = folder / f"{check_name(name)}-{number}.toml"
+    workspace.write_file(path, [text.encode("utf-8", "replace")])
+    return path
+
+
+def _teaches(template: Template) -> bool:
+    return bool(
+        template.guidance or template.examples or template.recoveries or template.system_context
     )
-    return library.retire_harmful() if is_new else []
 
 
-def try_template(stored: Stored, message: str, *, budget: int, form: str) -> dict[str, Any]:
-    """Exactly what a session would start with; nothing is sent and nothing counts as a use."""
-    warmup = build_warmup(stored.template, template_id=stored.id, budget=budget)
-    rendered = render(warmup, form, messages=[{"role": "user", "content": message}])
-    return {
-        "template": stored.name,
-        "version": stored.version,
-        "state": str(stored.state),
-        "id": stored.id,
-        "form": form,
-        "tokens": warmup.tokens,
-        "parts": list(warmup.parts),
-        "left_out": list(warmup.left_out),
-        "rendered": rendered.text
-        if rendered.kind is FormKind.TEXT
-        else rendered.files or rendered.body,
-    }
+def _read_page(library: Library, stored: StoredTemplate) -> TemplatePage:
+    versions = library.versions(stored.info.name)
+    info = next(one for one in versions if one.version == stored.info.version)
+    db = library.db
+    return TemplatePage(
+        info=info._replace(id=stored.info.id),
+        template=stored.template,
+        path=library.path_of(stored.info),
+        flags=parts.find_flags(stored.template),
+        evidence=parts.list_evidence(stored.template),
+        newer=tuple(one for one in versions if one.version > info.version),
+        records=tuple(db.list_template_records(stored.info.id)) if db else (),
+        verdicts=tuple(db.list_verdicts(stored.info.id)) if db else (),
+    )
+
+
+def _review(library: Library, spec: str) -> Review:
+    name, version = parse_spec(spec)
+    stored = library.get(spec if version else library.newest(name).spec)
+    page = _read_page(library, stored)
+    used = library.info(name)
+    if used.state is not TemplateState.APPROVED or used.version == stored.info.version:
+        return Review(page, None, ())
+    try:
+        before = library.get(used.spec)
+    except WarmstartError as error:
+        return Review(
+            page, None, (), f"{used.spec}, the one in use, cannot be compared: {error.message}"
+        )
+    changes = contents.diff_templates(before.template, stored.template)
+    return Review(page, used, tuple(one for one in changes if contents.is_taught(one)))

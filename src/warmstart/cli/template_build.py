@@ -1,52 +1,64 @@
-"""``warmstart template extract, build, auto``: templates mined from sessions.
+"""``warmstart template extract, build, auto, new, edit``: templates mined or written by hand.
 
-Commands only unpack their options; what they do is in ``_building``, imported when a command runs
-so that ``--help`` stays light.
+JSON of the mining commands is one object: ``schema_version``, ``templates`` (each with the rules
+its sessions were chosen by, the sessions left out by reason, what is in it, what was redacted or
+flagged, and where the draft is), and ``skipped``. ``new`` and ``edit`` take the text from an
+editor, a file or stdin; a text that cannot be saved is kept, never lost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from warmstart import app
 from warmstart.cli._filters import session_filters
+from warmstart.cli._output import list_skips, note, open_console, print_json, report_skips
+from warmstart.cli.template import JSON, SCHEMA_VERSION, SPEC, STORE
+from warmstart.errors import UsageError, WarmstartError
+from warmstart.present import clean, count, show_progress
 
 if TYPE_CHECKING:
-    from warmstart.cli._building import Options
+    from warmstart.app import BuildResult, EditResult, EditText, Workspace
+    from warmstart.library import Saved
+    from warmstart.mine import BuildRequest
+    from warmstart.model import Selection
+    from warmstart.sources import ReadLog
 
-_TYPES = ("auto", "code", "file", "research", "terminal", "browser", "mixed")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+_TYPES = ("auto", "code", "file", "research", "terminal", "browser", "mixed")
+_RULE_FIELDS = ("min_calls", "max_error_rate")
+_REQUEST_FIELDS = (
+    "description", "tags", "textual", "keep_outside", "max_sessions", "max_examples",
+)  # fmt: skip
 _NAME = click.option("--name", required=True, metavar="NAME",
                      help="Name of the template: a-z 0-9 . _ - only.")  # fmt: skip
 _MAX = click.option("--max", "max_examples", type=click.IntRange(1, 50), default=12, metavar="N",
                     show_default=True, help="Most examples to keep.")  # fmt: skip
+_FROM = click.option("--from", "source", type=click.File("r", encoding="utf-8"), metavar="FILE",
+                     help="Take the text from a file (- for stdin), not an editor.")  # fmt: skip
 _RULES = (
     click.option("--min-calls", type=click.IntRange(min=1), default=8, metavar="N",
                  show_default=True, help="Judged calls a session must have."),
     click.option("--max-error-rate", type=click.FloatRange(0, 1), metavar="SHARE",
                  help="Most errors a session may have; else the median, at least 0.05."),
-    click.option("--min-reward", type=float, default=1.0, metavar="X", show_default=True,
-                 help="Reward a solved task has, where the format keeps one."),
-    click.option("--subagents", is_flag=True, help="Also learn from subagents' fragments."),
     click.option("--max-sessions", type=click.IntRange(min=1), default=40, metavar="N",
                  show_default=True, help="Most sessions whose contents are read."),
     _MAX,
 )  # fmt: skip
+# Hidden, for histories in which nothing else shows what worked: --textual also takes successes that
+# rest on words alone, --keep-outside keeps results of web, mail, browser and MCP tools.
 _COMMON = (
     click.option("--description", default="", metavar="TEXT", help="What it is for."),
     click.option("--tag", "tags", multiple=True, metavar="TAG", help="May be given several times."),
-    click.option("--textual", is_flag=True,
-                 help="Also take successes that rest on words alone."),
-    click.option("--keep-outside", is_flag=True,
-                 help="Keep results of web, mail, browser and MCP tools; they may hold anything."),
-    click.option("--polish", "polish_url", metavar="URL", envvar="WARMSTART_POLISH_URL",
-                 help="Let a model rewrite texts: base address of an OpenAI-compatible endpoint."),
-    click.option("--polish-model", default="default", metavar="NAME", show_default=True,
-                 envvar="WARMSTART_POLISH_MODEL", help="The model to ask there."),
+    click.option("--textual", is_flag=True, hidden=True),
+    click.option("--keep-outside", is_flag=True, hidden=True),
     click.option("--dry-run", is_flag=True, help="Show what would be made; save nothing."),
-    click.option("--json", "as_json", is_flag=True, help="JSON instead of text."),
+    JSON,
     click.option("--quiet", "-q", is_flag=True, help="Say nothing on stderr but errors."),
 )  # fmt: skip
 
@@ -60,14 +72,6 @@ def _all(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Comm
     return give
 
 
-def _take_options(given: dict[str, Any]) -> Options:
-    """What every command here has, taken out of what click gave."""
-    from warmstart.cli._building import Options  # noqa: PLC0415 - keeps --help light
-
-    names = ("polish_url", "polish_model", "dry_run", "as_json", "quiet")
-    return Options(**{name: given.pop(name) for name in names})
-
-
 @click.command("extract")
 @click.argument("session", metavar="SESSION")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
@@ -78,20 +82,23 @@ def _take_options(given: dict[str, Any]) -> Options:
 @_MAX
 @_all(*_COMMON)
 def extract_template(
-    *, session: str, paths: tuple[str, ...], format_name: str | None, **given: Any
-) -> None:
+    *, session: str, paths: tuple[str, ...], format_name: str | None, dry_run: bool,
+    as_json: bool, quiet: bool, **given: Any,
+) -> None:  # fmt: skip
     """Make a template of one session that went well.
 
     SESSION is a session's id or any prefix of it that is unique. The template is saved as a
     draft: read it, then approve it.
     """
-    from warmstart.cli._building import run_extract  # noqa: PLC0415 - keeps --help light
     from warmstart.mine import BuildRequest  # noqa: PLC0415 - same
     from warmstart.model import Selection  # noqa: PLC0415 - same
+    from warmstart.sources import ReadLog  # noqa: PLC0415 - same
 
-    options = _take_options(given)
-    selection = Selection(paths=paths, format=format_name)
-    run_extract(session, BuildRequest(**given), selection, options)
+    log, selection = ReadLog(), Selection(paths=paths, format=format_name)
+    built = app.build_from_session(
+        app.Workspace.open(), session, BuildRequest(**given), selection, log, save=not dry_run
+    )
+    _print_built([built], log, as_json=as_json, quiet=quiet)
 
 
 @click.command("build")
@@ -102,18 +109,19 @@ def extract_template(
 @_all(*_RULES)
 @session_filters
 @_all(*_COMMON)
-def build_template(*, name: str, task_type: str, **given: Any) -> None:
+def build_template(*, dry_run: bool, as_json: bool, quiet: bool, **given: Any) -> None:
     """Make a template of what many sessions that went well have in common.
 
     Which sessions are good enough is decided by rules that are printed with the result, and every
     session left out is counted by its reason. --min-messages is 30 here unless given. The
     template is saved as a draft: read it, then approve it.
     """
-    from warmstart.cli._building import run_build, split_given  # noqa: PLC0415 - keeps --help light
-
-    options = _take_options(given)
-    request, selection = split_given(given, name=name, task_type=task_type)
-    run_build(request, selection, options)
+    request, selection, log = _split(given)
+    with show_progress(quiet=quiet) as progress:
+        built = app.build_template(
+            app.Workspace.open(), request, selection, log, save=not dry_run, on_progress=progress
+        )
+    _print_built([built], log, as_json=as_json, quiet=quiet)
 
 
 @click.command("auto")
@@ -123,13 +131,238 @@ def build_template(*, name: str, task_type: str, **given: Any) -> None:
 @_all(*_RULES)
 @session_filters
 @_all(*_COMMON)
-def auto_templates(*, name: str, **given: Any) -> None:
+def auto_templates(*, dry_run: bool, as_json: bool, quiet: bool, **given: Any) -> None:
     """Propose templates: one per kind of work that has at least three good sessions."""
-    from warmstart.cli._building import run_auto, split_given  # noqa: PLC0415 - keeps --help light
+    request, selection, log = _split({**given, "task_type": "auto"})
+    with show_progress(quiet=quiet) as progress:
+        found = app.build_proposals(
+            app.Workspace.open(), request, selection, log, save=not dry_run, on_progress=progress
+        )
+        _print_built(found, log, as_json=as_json, quiet=quiet)
 
-    options = _take_options(given)
-    request, selection = split_given(given, name=name, task_type="auto")
-    run_auto(request, selection, options)
+
+@click.command("new")
+@click.argument("name")
+@_FROM
+@STORE
+@JSON
+def new_template(*, name: str, source: IO[str] | None, store: str | None, as_json: bool) -> None:
+    """Write a template by hand, in your editor ($VISUAL or $EDITOR).
+
+    A lesson is one [[guidance]] table with a tool and a text; docs/templates.md has the other
+    fields. Secrets are taken out and the text is scanned before it is saved as a draft.
+    """
+    workspace = app.Workspace.open()
+    edit = app.begin_text(workspace, name, is_new=True, store=store)
+    _save_edited(workspace, edit, source, store=store, as_json=as_json)
 
 
-BUILD_COMMANDS: tuple[click.Command, ...] = (extract_template, build_template, auto_templates)
+@click.command("edit")
+@SPEC
+@_FROM
+@STORE
+@JSON
+def edit_template(*, spec: str, source: IO[str] | None, store: str | None, as_json: bool) -> None:
+    """Edit a template by hand: keep, change or drop each lesson and example.
+
+    Opens the newest version, or the one named, in your editor ($VISUAL or $EDITOR). What you save
+    becomes a new draft; the version you edited stays as it is.
+    """
+    workspace = app.Workspace.open()
+    edit = app.begin_text(workspace, spec, store=store)
+    _save_edited(workspace, edit, source, store=store, as_json=as_json)
+
+
+def _save_edited(
+    workspace: Workspace,
+    edit: EditText,
+    source: IO[str] | None,
+    *,
+    store: str | None,
+    as_json: bool,
+) -> None:
+    """Take the text, save it, and let the user correct it as often as it takes."""
+    text = source.read() if source else _ask_editor(edit.text)
+    while text is not None and text != edit.text:
+        try:
+            result = app.save_text(workspace, edit, text, store=store)
+        except (WarmstartError, OSError) as error:
+            if source is not None or not _ask_again(error):
+                if source is None or not Path(str(source.name)).is_file():
+                    _keep(workspace, edit, text, error)
+                raise
+            text = _ask_editor(text)
+        else:
+            _print_edited(result, as_json=as_json)
+            return
+    note("nothing was changed, so nothing was saved")
+
+
+def _ask_editor(text: str) -> str | None:
+    """The text after editing; None where it was not saved.
+
+    Raises:
+        UsageError: there is no terminal to open an editor on.
+    """
+    if not sys.stdin.isatty():
+        raise UsageError(
+            "there is no terminal to open an editor on", hint="give the text: --from FILE, or -"
+        )
+    try:
+        return click.edit(text, extension=".toml", require_save=False)
+    except click.ClickException as error:
+        raise UsageError(error.format_message(), hint="set EDITOR, or give --from FILE") from error
+
+
+def _ask_again(error: Exception) -> bool:
+    note(f"error: {error}")
+    try:
+        return click.confirm("Go back to the editor?", default=True, err=True)
+    except click.Abort:  # the text must be kept all the same
+        return False
+
+
+def _keep(workspace: Workspace, edit: EditText, text: str, error: Exception) -> None:
+    """Keep what the user wrote, and name the command that takes it up again."""
+    try:
+        path = app.keep_text(workspace, edit.name, text)
+    except OSError:
+        note(f"your text could not be kept in a file; here it is:\n{text}")
+        return
+    command = f"edit {edit.base}" if edit.base else f"new {edit.name}"
+    note(f"your text is kept in {path}")
+    if isinstance(error, WarmstartError):
+        before = f"{error.hint}; " if error.hint else ""
+        error.hint = f"{before}correct it there, then: warmstart template {command} --from {path}"
+
+
+def _print_edited(result: EditResult, *, as_json: bool) -> None:
+    saved = result.saved
+    if as_json:
+        print_json({
+            "schema_version": SCHEMA_VERSION, "name": saved.name, "edited_from": result.base,
+            "redactions": dict(result.redactions), "flags": list(result.flags),
+            "saved": saved_json(saved), "next": saved.next_steps,
+        })  # fmt: skip
+        return
+    state = "is saved as a draft" if saved.is_new else f"has this content already ({saved.state})"
+    note(f"{saved.spec} {state}")
+    if result.redactions:
+        note(f"  redacted: {_counts(result.redactions)}")
+    if result.flags:
+        note(f"  reads like instructions, look at it: {', '.join(result.flags)}")
+    for command in saved.next_steps:
+        note(f"  next: {command}")
+
+
+def _split(given: dict[str, Any]) -> tuple[BuildRequest, Selection, ReadLog]:
+    """Options as a request (with its rules) and a selection, and a log for what is skipped.
+
+    ``--min-messages`` is a rule here, so that sessions too short are counted by that reason.
+    """
+    from warmstart.mine import BuildRequest, Rules  # noqa: PLC0415 - not for the other commands
+    from warmstart.model import Selection  # noqa: PLC0415 - same
+    from warmstart.sources import ReadLog  # noqa: PLC0415 - same
+
+    rules = {field: given.pop(field) for field in _RULE_FIELDS}
+    min_messages = given.pop("min_messages")
+    if min_messages is not None:
+        rules["min_messages"] = min_messages
+    fields = {field: given.pop(field) for field in ("name", "task_type", *_REQUEST_FIELDS)}
+    return BuildRequest(rules=Rules(**rules), **fields), Selection(**given), ReadLog()
+
+
+def _print_built(
+    results: Iterable[BuildResult], log: ReadLog, *, as_json: bool, quiet: bool
+) -> None:
+    """Print each as it comes: those that were built are saved even if the next one fails."""
+    reports = []
+    for built in results:
+        reports.append(built_json(built))
+        for number, line in enumerate(() if as_json else _list_lines(built)):
+            open_console().print(clean(line), style="" if number else "bold", soft_wrap=True)
+    report_skips(log, quiet=quiet)
+    if as_json:
+        print_json(
+            {"schema_version": SCHEMA_VERSION, "templates": reports, "skipped": list_skips(log)}
+        )
+
+
+def built_json(built: BuildResult) -> dict[str, Any]:
+    """A template that was built, for machines."""
+    from warmstart.template import canonical_json  # noqa: PLC0415 - not for the group's listing
+
+    template, provenance = built.template, built.template.provenance
+    return {
+        "name": template.name,
+        "task_type": template.task_type,
+        "rules": list(provenance.rules),
+        "looked_at": built.looked_at,
+        "qualified": built.qualified,
+        "left_out": built.left_out,
+        "read": provenance.sessions,
+        "missing": built.missing,
+        "unverified": built.unverified,
+        "examples": len(template.examples),
+        "recoveries": len(template.recoveries),
+        "guidance": len(template.guidance),
+        "tools": sorted({example.tool for example in template.examples}),
+        "bytes": len(canonical_json(template)),
+        "redactions": dict(provenance.redactions),
+        "flags": list(provenance.flags),
+        "saved": saved_json(built.saved) if built.saved else None,
+        "next": built.next_steps,
+    }
+
+
+def saved_json(saved: Saved) -> dict[str, Any]:
+    """Where a template was saved, for machines."""
+    return {
+        "version": saved.version,
+        "id": saved.id,
+        "path": str(saved.path),
+        "state": str(saved.state),
+        "is_new": saved.is_new,
+    }
+
+
+def _list_lines(built: BuildResult) -> list[str]:
+    report = built_json(built)
+    recoveries = "recovery" if report["recoveries"] == 1 else "recoveries"
+    gone = f", {built.missing:,} gone" if built.missing else ""
+    title = (
+        f"{report['name']} ({report['task_type']}): {count(report['examples'], 'example')}, "
+        f"{report['recoveries']} {recoveries}, {count(report['guidance'], 'line')} of guidance, "
+        f"{report['bytes']:,} bytes"
+    )
+    looked_at = f"{built.looked_at:,} looked at, {built.qualified:,} qualify"
+    lines = [title, f"  sessions: {looked_at}, {report['read']:,} read{gone}"]
+    if built.left_out:
+        lines.append(f"  left out: {_counts(built.left_out)}")
+    if built.unverified:
+        unsure = count(built.unverified, "call")
+        lines.append(
+            f"  not taken: {unsure} whose success rests on words alone or on a hidden exit code"
+        )
+    lines += ["  a session qualifies by:", *(f"    - {rule}" for rule in report["rules"])]
+    lines.append(f"  redacted: {_counts(report['redactions']) or 'nothing found'}")
+    if report["flags"]:
+        lines.append(f"  reads like instructions, look at it: {', '.join(report['flags'])}")
+    return [*lines, *_list_saved(built.saved)]
+
+
+def _list_saved(saved: Saved | None) -> list[str]:
+    if saved is None:
+        return ["  not saved (--dry-run)"]
+    state = "saved as" if saved.is_new else "is there already as"
+    line = f"  {state} version {saved.version} ({saved.state}): {saved.path}"
+    return [line, *(f"  next: {command}" for command in saved.next_steps)]
+
+
+def _counts(numbers: Mapping[str, int]) -> str:
+    return ", ".join(f"{number:,} {name}" for name, number in numbers.items())
+
+
+BUILD_COMMANDS: tuple[click.Command, ...] = (
+    extract_template, build_template, auto_templates, new_template, edit_template,
+)  # fmt: skip

@@ -1,17 +1,41 @@
-"""``warmstart warm``: what a session would start with, in the form its agent takes."""
+"""``warmstart warm``: what a session would start with, in the form its agent takes.
+
+Content goes to stdout, the reason to stderr. JSON is one object: ``schema_version``, ``template``
+with its ``version`` and ``template_id``, ``unreviewed`` (a draft nobody approved), ``arm``,
+``reason``, ``task_type``, ``form``, ``tokens``, ``parts``, ``left_out``, ``ranking``, ``start``
+(the row in the store, if the start was recorded) and ``content`` in the form asked for.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
+import time
+import uuid
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from warmstart import app
+from warmstart.cli._output import Column, note, print_json, write_bytes
+from warmstart.errors import UsageError
+from warmstart.present import Span, clean, count, print_table
+
+if TYPE_CHECKING:
+    from warmstart.app import StartRequest, WarmStart, Workspace
+    from warmstart.warm import Ranked, Rendered, Target
+
+SCHEMA_VERSION = 1
 FORMS = (
     "text", "markdown", "openai", "responses", "anthropic", "gemini", "skill", "claude-hook",
     "claude-session", "codex-rollout", "hermes-prefill", "hermes-rows",
 )  # fmt: skip
-POLICIES = ("thompson", "best", "least_used")
+FILES_TO_RESUME = ("claude-session", "codex-rollout")
+"""Forms that become the session and give it their id."""
+REQUEST_FORMS = ("openai", "responses", "anthropic")
+"""Forms that take the message in too."""
 
 
 @click.command()
@@ -27,13 +51,10 @@ POLICIES = ("thompson", "best", "least_used")
 @click.option("--model", metavar="NAME", help="Its model: records of templates are per model.")
 @click.option("--tool", "tools", multiple=True, metavar="NAME",
               help="A tool the session has; examples of others are left out.")  # fmt: skip
-@click.option("--policy", type=click.Choice(POLICIES), help="How one of several is taken.")
-@click.option("--threshold", type=float, metavar="X", help="Below this fit, stay cold.")
-@click.option("--seed", default="", metavar="TEXT", help="What draws depend on; else the message.")
+@click.option("--seed", default="", hidden=True, help="What draws depend on; else the message.")
 @click.option("--cwd", type=click.Path(file_okay=False), metavar="DIR",
               help="The session's folder; else the current one.")  # fmt: skip
-@click.option("--session-id", metavar="ID", help="Id of a session that is written to be resumed.")
-@click.option("--agent-version", default="0", metavar="V", help="Version written into it.")
+@click.option("--session-id", hidden=True, help="Id of a session that is written to be resumed.")
 @click.option("--record", is_flag=True,
               help="Write the start down: a use that counts, and a share is held out.")  # fmt: skip
 @click.option("--explain", is_flag=True, help="Print the ranking and what went in instead.")
@@ -42,12 +63,118 @@ POLICIES = ("thompson", "best", "least_used")
               help="File to write (skill: a folder), private to you; else stdout.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace what is at PATH.")
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing on stderr but errors.")
-def warm(*, message: str, **options: Any) -> None:
+def warm(
+    *, form: str, budget: int | None, tools: tuple[str, ...], cwd: str | None,
+    session_id: str | None, record: bool, explain: bool, as_json: bool, output: Path | None,
+    force: bool, quiet: bool, **asked: Any,
+) -> None:  # fmt: skip
     """Print what a session about MESSAGE would start with.
 
     The template that fits best is cut to the token budget and written in the form asked for. If
     none fits, nothing is printed and stderr says why: a cold start beats a wrong one.
     """
-    from warmstart.cli._warming import Wish, print_warmup  # noqa: PLC0415 - keeps --help light
+    workspace = app.Workspace.open()
+    session_id = session_id or str(uuid.uuid4())
+    request = _make_request(form, tools, cwd, session_id, asked)
+    config = app.load_config(workspace, {"budget": budget})
+    start = app.prepare_start(workspace, request, config, record=record)
+    if start.unreviewed:
+        note(f"unreviewed: {start.unreviewed}")
+    rendered = start.render(form, _make_target(request, session_id))
+    if as_json:
+        print_json(_to_json(start, rendered, form))
+    elif explain:
+        _explain(start)
+    elif start.is_warm:
+        _write(workspace, rendered, output, force=force, quiet=quiet)
+    note(_describe(start), quiet=quiet)
 
-    print_warmup(Wish(message=message, **options))
+
+def _make_request(
+    form: str, tools: tuple[str, ...], cwd: str | None, session_id: str, asked: dict[str, Any]
+) -> StartRequest:
+    request = app.StartRequest(
+        tools=tools or None, cwd=str(Path(cwd or os.curdir).absolute()), form=form,
+        native_id=session_id if form in FILES_TO_RESUME else None, **asked,
+    )  # fmt: skip
+    if not request.message.strip() and request.template == "auto":
+        raise UsageError(
+            "without a message there is nothing to choose by", hint='warmstart warm "fix the tests"'
+        )
+    return request
+
+
+def _make_target(request: StartRequest, session_id: str) -> Target:
+    from warmstart.warm import Target  # noqa: PLC0415 - keeps --help light
+
+    ask = [{"role": "user", "content": request.message}] if request.message.strip() else None
+    return Target(
+        messages=ask if request.form in REQUEST_FORMS else None, cwd=request.cwd,
+        session_id=session_id, version="0", now=time.time(), model=request.model or "",
+    )  # fmt: skip
+
+
+def _write(
+    workspace: Workspace, rendered: Rendered, output: Path | None, *, force: bool, quiet: bool
+) -> None:
+    if output is None:
+        data = rendered.to_bytes()
+        # A pipe gets the bytes as they are; a terminal nothing it would obey.
+        write_bytes(clean(data.decode()).encode() if sys.stdout.isatty() else data)
+        return
+    files = {output / name: text.encode() for name, text in rendered.files.items()}
+    for path, data in (files or {output: rendered.to_bytes()}).items():
+        if files:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        workspace.write_file(path, [data], overwrite=force)
+        note(f"written to {path}", quiet=quiet)
+
+
+def _describe(start: WarmStart) -> str:
+    if not start.is_warm:
+        return str(start)
+    left = start.warmup.left_out
+    more = f", {count(len(left), 'part')} left out" if left else ""
+    return f"{start}{more} ({start.reason})"
+
+
+def _explain(start: WarmStart) -> None:
+    ranking = start.choice.ranking
+    if ranking:
+        names = ("FIT", "FRESH", "SUCCESS", "DRAW", "USES", "VALUE", "SCORE")
+        columns = [Column(name="TEMPLATE", max_width=40, style="cyan")]
+        columns += [Column(name=name, right=True) for name in names]
+        columns.append(Column(name="NOTE"))
+        print_table(columns, [_cells(one) for one in ranking])
+    for title, parts in (("in", start.warmup.parts), ("out", start.warmup.left_out)):
+        for part in parts:
+            sys.stdout.write(f"{title:<4}{clean(part)}\n")
+
+
+def _cells(one: Ranked) -> list[Span]:
+    numbers = (f"{one.fit:.2f}", f"{one.freshness:.0%}", f"{one.mean:.2f}", f"{one.draw:.2f}")
+    cells = [clean(one.name), *numbers, f"{one.uses:,}", f"{one.value:.2f}", f"{one.score:.2f}"]
+    return [Span(cell) for cell in (*cells, clean(one.note))]
+
+
+def _to_json(start: WarmStart, rendered: Rendered, form: str) -> dict[str, Any]:
+    warmup, choice = start.warmup, start.choice
+    content = rendered.files or rendered.text or rendered.body
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "template": choice.template,
+        "version": start.version,
+        "unreviewed": bool(start.unreviewed),
+        "template_id": warmup.template_id or None,
+        "arm": str(choice.arm),
+        "reason": choice.reason,
+        "task_type": choice.task_type,
+        "form": form,
+        "tokens": warmup.tokens,
+        "parts": list(warmup.parts),
+        "left_out": list(warmup.left_out),
+        "ranking": [asdict(one) for one in choice.ranking],
+        "start": start.start,
+        "path": rendered.path or None,
+        "content": content if start.is_warm else None,
+    }

@@ -19,19 +19,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from warmstart.app import Workspace
+from warmstart.app import Workspace, open_library
+from warmstart.app.start import AUTO, StartRequest, WarmStart, decide_start, load_config
+from warmstart.app.starts import hash_message
 from warmstart.app.syncing import find_first_start
-from warmstart.app.templates import open_library
-from warmstart.app.warming import (
-    AUTO,
-    Bookcase,
-    Occasion,
-    Prepared,
-    WarmConfig,
-    hash_message,
-    load_config,
-    prepare,
-)
 from warmstart.errors import NotFoundError, WarmstartError
 from warmstart.integrations.agents import find_command
 from warmstart.integrations.kept import find_warmup, keep_warmup, merge_system, name_start
@@ -41,7 +32,7 @@ from warmstart.integrations.launch_hermes import Hermes
 from warmstart.integrations.launch_other import Other
 from warmstart.integrations.launch_parts import AgentCommand, Host, Launch, Launcher, without_files
 from warmstart.integrations.launch_process import clear_leftovers, hold_files, run_command
-from warmstart.library.gate import UnapprovedError
+from warmstart.library import Library, UnapprovedError
 from warmstart.model import Arm
 from warmstart.store import RecordedStart, Start
 from warmstart.warm import TemplateChoice
@@ -220,36 +211,39 @@ class _Deciding(NamedTuple):
         if options.template == AUTO and not given.message:
             return self._wait(plan)
         with open_library(self.workspace, read_only=options.dry_run) as library:
-            return self._choose(Bookcase(library), plan)
+            return self._choose(library, plan)
 
-    def _choose(self, bookcase: Bookcase, plan: LaunchPlan) -> LaunchPlan:
-        """Look first: only what can really be given to the agent is written down as given."""
-        config = load_config(self.workspace, {"budget": self.options.budget})
-        look = self._prepare(bookcase, config, form="", record=False)
-        form = self.launcher.name_form(self.given, look.warmup) if look.is_warm else ""
-        if look.is_warm and not form:
+    def _choose(self, library: Library, plan: LaunchPlan) -> LaunchPlan:
+        """Only what can really be given to the agent is recorded as given."""
+        holdout = 0.0 if self.options.dry_run else None
+        config = load_config(self.workspace, {"budget": self.options.budget, "holdout": holdout})
+        prepared = decide_start(self.workspace, library, self._request(), config)
+        given = replace(prepared, warmup=prepared.withheld or prepared.warmup)
+        form = self.launcher.name_form(self.given, given.warmup) if given.is_warm else ""
+        if given.is_warm and not form:
             return replace(plan, sentence="cold: this command cannot be given a warm-up")
-        warm = self.launcher.put(self.given, look, form, self.host) if form else plan.launch
-        prepared = look
+        warm = self.launcher.put(self.given, given, form, self.host) if form else plan.launch
         if not self.options.dry_run:
             _check_places(warm)
-            prepared = self._prepare(bookcase, config, form=form, record=True)
+            prepared = prepared.record(library, form=form, native_id=self._name_session(form))
             self._keep(prepared, form)
         return replace(
             plan,
             launch=warm if prepared.is_warm else plan.launch,
             environ={**plan.environ, STARTED_VARIABLE: self.given.agent},
-            sentence=_describe(prepared),
+            sentence=str(prepared),
             arm=prepared.choice.arm,
             template=prepared.choice.template,
             unreviewed=prepared.unreviewed if prepared.is_warm else "",
             start=prepared.start,
         )
 
-    def _prepare(
-        self, bookcase: Bookcase, config: WarmConfig, *, form: str, record: bool
-    ) -> Prepared:
-        occasion = Occasion(
+    def _name_session(self, form: str) -> str | None:
+        """The id the session will have, if that is known."""
+        return self.host.session_id if form in NAMING_FORMS else self.given.native_id
+
+    def _request(self) -> StartRequest:
+        return StartRequest(
             message=self.given.message,
             opening=self.given.opening,
             agent=self.given.agent,
@@ -259,10 +253,7 @@ class _Deciding(NamedTuple):
             unreviewed=self.options.unreviewed,
             cwd=self.given.cwd,
             seed=self.host.session_id,
-            form=form,
-            native_id=self.host.session_id if form in NAMING_FORMS else self.given.native_id,
         )
-        return prepare(self.workspace, occasion, config, record=record, bookcase=bookcase)
 
     def _go_cold(self, plan: LaunchPlan) -> LaunchPlan:
         """Asked for: a start like any other, only without a template."""
@@ -293,7 +284,7 @@ class _Deciding(NamedTuple):
         later = replace(later, environ={**later.environ, **budget})
         return replace(plan, launch=later, sentence="the first message will choose the template")
 
-    def _keep(self, prepared: Prepared, form: str) -> None:
+    def _keep(self, prepared: WarmStart, form: str) -> None:
         """Keep what the session gets for when it is resumed, unless its transcript does."""
         if not prepared.is_warm or (self.given.agent, form) not in OUTSIDE_TRANSCRIPT:
             return
@@ -325,7 +316,7 @@ class _Deciding(NamedTuple):
             plan,
             launch=launch,
             environ=own,
-            sentence=f"{_describe(look)}, for a session that goes on",
+            sentence=f"{look}, for a session that goes on",
             template=look.choice.template,
             unreviewed=look.unreviewed,
         )
@@ -335,12 +326,13 @@ class _Deciding(NamedTuple):
             return None
         return find_first_start(self.workspace, self.given.agent, self.given.native_id)
 
-    def _look_again(self, start: RecordedStart | None) -> Prepared | None:
+    def _look_again(self, start: RecordedStart | None) -> WarmStart | None:
         """What the session began with; of one that began elsewhere, the template named."""
         if start is None:
             with open_library(self.workspace, read_only=True) as library:
-                config = load_config(self.workspace, {"budget": self.options.budget})
-                return self._prepare(Bookcase(library), config, form="", record=False)
+                flags = {"budget": self.options.budget, "holdout": 0.0}
+                config = load_config(self.workspace, flags)
+                return decide_start(self.workspace, library, self._request(), config)
         keys = (self.given.native_id or "", name_start(start.id))
         found = (find_warmup(self.workspace, self.given.agent, key) for key in keys)
         warmup = next((one for one in found if one is not None), None)
@@ -349,7 +341,7 @@ class _Deciding(NamedTuple):
         choice = TemplateChoice(
             template=start.template, arm=Arm.WARM, reason="as it began", task_type="mixed"
         )
-        return Prepared(choice=choice, warmup=warmup, version=start.version)
+        return WarmStart(choice=choice, warmup=warmup, version=start.version)
 
 
 def _check_places(launch: Launch) -> None:
@@ -363,18 +355,6 @@ def _check_places(launch: Launch) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not os.access(folder, os.W_OK):
             raise PermissionError(errno.EACCES, "may not be written to", str(folder))
-
-
-def _describe(prepared: Prepared) -> str:
-    choice, warmup = prepared.choice, prepared.warmup
-    if not prepared.is_warm:
-        return f"{choice.arm}: {choice.reason}"
-    calls = sum(len(message.requests) for message in warmup.messages)
-    plural = "" if calls == 1 else "s"
-    return (
-        f"warm: {choice.template}@{prepared.version}, about {warmup.tokens:,} tokens,"
-        f" {calls} example call{plural}"
-    )
 
 
 __all__ = [

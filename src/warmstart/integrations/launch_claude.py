@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 
-from warmstart.app.warming import Prepared
+from warmstart.app import WarmStart
 from warmstart.integrations.agents import hook_entry
 from warmstart.integrations.launch_parts import (
     AgentCommand,
@@ -99,7 +99,7 @@ class ClaudeCode:
             return "claude-session"
         return "" if given.words.has("--append-system-prompt-file") else "text"
 
-    def put(self, given: AgentCommand, prepared: Prepared, form: str, host: Host) -> Launch:
+    def put(self, given: AgentCommand, prepared: WarmStart, form: str, host: Host) -> Launch:
         """Our options stand first, where none of the user's can swallow them."""
         if form == "text":
             return self._append(given, prepared.render("text").text, host)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from warmstart.app.warming import Prepared
+from warmstart.app import WarmStart
 from warmstart.integrations.launch_parts import (
     END,
     AgentCommand,
@@ -86,7 +86,7 @@ class Codex:
             return "codex-rollout"
         return "" if _find_obstacle(given.words) else "text"
 
-    def put(self, given: AgentCommand, prepared: Prepared, form: str, host: Host) -> Launch:
+    def put(self, given: AgentCommand, prepared: WarmStart, form: str, host: Host) -> Launch:
         """The same command, going on with the rollout."""
         home = host.folder("CODEX_HOME", ".codex")
         if form == "text":

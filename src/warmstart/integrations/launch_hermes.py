@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from warmstart.app.warming import Prepared
+from warmstart.app import WarmStart
 from warmstart.errors import SourceError
 from warmstart.integrations.launch_parts import (
     AgentCommand,
@@ -79,7 +79,7 @@ class Hermes:
         del given, warmup
         return "hermes-prefill"
 
-    def put(self, given: AgentCommand, prepared: Prepared, form: str, host: Host) -> Launch:
+    def put(self, given: AgentCommand, prepared: WarmStart, form: str, host: Host) -> Launch:
         """The file, and the variable that names it."""
         messages = [*_read_own(host), *prepared.render(form).body]
         path = host.home / FOLDER / f"{host.session_id}.json"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from warmstart.app.warming import Prepared
+from warmstart.app import WarmStart
 from warmstart.integrations.launch_parts import AgentCommand, Host, Launch, SeedFile
 from warmstart.model import WarmUp
 from warmstart.placeholders import fill_words
@@ -44,7 +44,7 @@ class Other:
         del given, warmup
         return self.form
 
-    def put(self, given: AgentCommand, prepared: Prepared, form: str, host: Host) -> Launch:
+    def put(self, given: AgentCommand, prepared: WarmStart, form: str, host: Host) -> Launch:
         """A file of that form."""
         target = Target(
             cwd=given.cwd, session_id=host.session_id, version="0", now=host.now,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from warmstart.app.warming import Prepared
+from warmstart.app import WarmStart
 from warmstart.integrations.agents import Host
 from warmstart.model import WarmUp
 
@@ -184,7 +184,7 @@ class Launcher(Protocol):
     def name_form(self, given: AgentCommand, warmup: WarmUp) -> str:
         """The form the warm-up will have; empty if the agent can be given none."""
 
-    def put(self, given: AgentCommand, prepared: Prepared, form: str, host: Host) -> Launch:
+    def put(self, given: AgentCommand, prepared: WarmStart, form: str, host: Host) -> Launch:
         """The launch with a warm-up in that form."""
 
     def stay_cold(self, given: AgentCommand, host: Host) -> Launch:

@@ -1,4 +1,4 @@
-"""The folder of templates, and reading files nobody vouches for.
+"""The folder of templates, and the reading of untrusted files.
 
 ``templates/NAME/v0003-<first 12 digits of the id>.json``, folders 0700, files 0600. A file appears
 whole under its final name or not at all. Names are checked before they become paths, links are
@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 from warmstart.atomic import PREFIX, write_whole
 from warmstart.errors import NotFoundError
-from warmstart.template import TemplateError
-from warmstart.template.names import MAX_VERSION, check_name
+from warmstart.template import MAX_VERSION, TemplateError, check_name
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
@@ -27,7 +26,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 
 class FoundFile(NamedTuple):
-    """A template file by what its name says."""
+    """A template file, described by its name."""
 
     version: int
     short_id: str
@@ -62,8 +61,8 @@ class TemplateFiles:
                 found.append(FoundFile(int(match[1]), match[2], folder / entry.name))
         return sorted(found)
 
-    def list_strangers(self, name: str) -> list[str]:
-        """What else lies in a template's folder."""
+    def list_others(self, name: str) -> list[str]:
+        """Names of everything else in a template's folder."""
         folder = self._folder_of(name)
         known = {found.path.name for found in self.list_files(name)}
         return sorted(entry.name for entry in _scan(folder) if entry.name not in known)

@@ -16,13 +16,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from warmstart.app import Workspace
-from warmstart.app.templates import (
-    find_for_model,
-    list_selectable,
-    open_library,
-    try_template,
-)
+from warmstart.app import Workspace, try_template
+from warmstart.app.templates import find_for_model, list_templates
 from warmstart.errors import WarmstartError
 from warmstart.mcp.sdk import Prompt, ResourceError, Server, ToolError, make_error
 from warmstart.mcp.tools import TOOLS, annotate
@@ -93,13 +88,12 @@ class WarmServer(Server):  # type: ignore[misc] # the class depends on the gener
             raise make_error(NO_RESOURCE) from None
 
     def _follow_library(self) -> set[str]:
-        with open_library(self._workspace, read_only=True) as library:
-            rows = list_selectable(library)
+        rows = list_templates(self._workspace, states=("approved",))
         known = {prompt.name for prompt in self._prompt_manager.list_prompts()}
         for row in rows:
             if row.name not in known:
                 tell = partial(tell_template, self._workspace, row.name)
-                self.add_prompt(make_prompt(tell, row.name, row.summary.get("description", "")))
+                self.add_prompt(make_prompt(tell, row.name, row.description))
         return {row.name for row in rows}
 
 
@@ -206,19 +200,16 @@ def read_resource(workspace: Workspace, name: str) -> str:
     Raises:
         WarmstartError: no template has that name, or it is not approved.
     """
-    with open_library(workspace, read_only=True) as library:
-        return canonical_json(find_for_model(library, name).template).decode()
+    return canonical_json(find_for_model(workspace, name).template).decode()
 
 
 def tell_template(workspace: Workspace, name: str, message: str = "") -> str:
     """A template as text in front of a task."""
     try:
-        with open_library(workspace, read_only=True) as library:
-            stored = find_for_model(library, name)
-        tried = try_template(stored, message, budget=PROMPT_TOKENS, form="markdown")
+        trial = try_template(workspace, name, message, budget=PROMPT_TOKENS, form="markdown")
     except WarmstartError as error:
         raise ValueError(error.message) from error
-    return f"{tried['rendered']}\n\n{message}".strip()
+    return f"{trial.content}\n\n{message}".strip()
 
 
 def make_prompt(tell: Callable[..., str], name: str, description: str) -> Any:

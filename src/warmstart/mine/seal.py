@@ -8,13 +8,13 @@ template.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields, is_dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from typing import Any, Protocol
 
 from warmstart.errors import WarmstartError
 from warmstart.mine.people import make_eraser
-from warmstart.model import Marker, Provenance, Template
+from warmstart.model import Provenance, Template
+from warmstart.model.texts import map_texts
 from warmstart.redact import find_instructions, strip_hidden
 
 MAX_FLAGS = 40
@@ -98,33 +98,20 @@ def walk_fields(
     work: Callable[[str], str],
     work_json: Callable[[Any], Any] | None = None,
 ) -> dict[str, Any]:
-    """Every text of a draft; arguments go to ``work_json`` whole: a key tells what its value is."""
-    return {
-        key: value if key in _OURS else _walk_field(value, work, work_json)
-        for key, value in draft.items()
-    }
+    """Every text of a draft; arguments go to ``work_json`` whole: a key tells what its value is.
 
-
-def walk(value: Any, work: Callable[[str], str]) -> Any:
-    """The same structure with every text replaced by what ``work`` makes of it."""
-    if value is None or isinstance(value, StrEnum | bool | int | float):
-        return value
-    if isinstance(value, str):
-        return work(value)
-    if isinstance(value, Mapping):
-        return {walk(key, work): walk(inner, work) for key, inner in value.items()}
-    return _walk_parts(value, work)
-
-
-def _walk_parts(value: Any, work: Callable[[str], str]) -> Any:
-    if isinstance(value, Marker):
-        return Marker(value.kind, work(value.value), value.uses)
-    if isinstance(value, tuple | list):
-        return type(value)(walk(inner, work) for inner in value)
-    if is_dataclass(value) and not isinstance(value, type):
-        changed = {field.name: walk(getattr(value, field.name), work) for field in fields(value)}
-        return replace(value, **changed)
-    raise SealError(f"a draft holds a {type(value).__name__}, which cannot be checked")
+    Raises:
+        SealError: a field holds something whose texts cannot be found.
+    """
+    try:
+        return {
+            key: value
+            if key in _OURS
+            else map_texts(value, work, on_arguments=work_json, skip=_OURS)
+            for key, value in draft.items()
+        }
+    except TypeError as error:
+        raise SealError(f"the draft cannot be checked: {error}") from error
 
 
 def find_flags(sealed: Mapping[str, Any]) -> list[str]:
@@ -144,24 +131,4 @@ def _note_flags(value: Any, where: str, flags: set[str]) -> None:
         flags.update(f"{where}: {kind}" for kind in find_instructions(text))
         return text
 
-    walk(value, note)
-
-
-def _walk_field(
-    value: Any, work: Callable[[str], str], work_json: Callable[[Any], Any] | None
-) -> Any:
-    if isinstance(value, tuple) and not isinstance(value, Marker):
-        return tuple(_walk_field(entry, work, work_json) for entry in value)
-    return _walk_record(value, work, work_json) if is_dataclass(value) else walk(value, work)
-
-
-def _walk_record(
-    value: Any, work: Callable[[str], str], work_json: Callable[[Any], Any] | None
-) -> Any:
-    names = {field.name for field in fields(value)}.difference(_OURS)
-    changed = {}
-    for name in sorted(names):
-        inner = getattr(value, name)
-        whole = name.endswith("arguments") and isinstance(inner, Mapping)
-        changed[name] = work_json(inner) if whole and work_json else walk(inner, work)
-    return replace(value, **changed)
+    map_texts(value, note)

@@ -1,20 +1,22 @@
-"""The one file a template is shared as: its content, its hash, and what redaction did.
+"""The one file a template is shared as: its content, its hash, and what redaction took out.
 
-The provenance is part of the content (counts of sessions and calls, agents, models); no word of a
-session is in a bundle beyond the patterns themselves.
+The provenance is part of the content (counts of sessions and calls, agents, models); a bundle holds
+no text of a session beyond the patterns themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+from msgspec import field
 
 from warmstart.model import Template
 from warmstart.template.canonical import encode_canonical, template_id, template_to_dict
-from warmstart.template.checks import Counts, Fixed, Record, Text
 from warmstart.template.errors import TemplateError
-from warmstart.template.parse import DEFAULT_LIMITS, Limits
-from warmstart.template.validate import TEMPLATE, template_from_dict
+from warmstart.template.schema import Counts, FilePart, Key, convert, template_from_dict
+
+__all__ = ["Bundle", "encode_bundle", "is_bundle", "read_bundle"]
 
 BUNDLE_FORMAT = "warmstart-template-bundle"
 BUNDLE_VERSION = 1
@@ -29,16 +31,12 @@ class Bundle(NamedTuple):
     """What was taken out when it was exported."""
 
 
-_BUNDLE = Record(
-    dict,
-    {
-        "format": Fixed(BUNDLE_FORMAT),
-        "format_version": Fixed(BUNDLE_VERSION),
-        "sha256": Text("label"),
-        "template": TEMPLATE,
-    },
-    {"redactions": Counts()},
-)
+class _Bundle(FilePart):
+    format: Literal["warmstart-template-bundle"]
+    format_version: Literal[1]
+    sha256: Key
+    template: dict[str, Any]
+    redactions: Counts = field(default_factory=dict)
 
 
 def encode_bundle(template: Template, redactions: Mapping[str, int]) -> bytes:
@@ -54,22 +52,22 @@ def encode_bundle(template: Template, redactions: Mapping[str, int]) -> bytes:
 
 
 def is_bundle(data: Any) -> bool:
-    """Whether an object says it is a bundle."""
+    """Whether an object says that it is a bundle."""
     return isinstance(data, dict) and data.get("format") == BUNDLE_FORMAT
 
 
-def read_bundle(data: Any, limits: Limits = DEFAULT_LIMITS) -> Bundle:
+def read_bundle(data: Any) -> Bundle:
     """A bundle whose content is what its hash says.
 
     Raises:
-        TemplateError: it is no valid bundle, or the content was changed.
+        TemplateError: it is not a valid bundle, or the content was changed.
     """
-    found: dict[str, Any] = _BUNDLE.read(data, "", limits)
-    template = template_from_dict(data["template"], limits)
-    if template_id(template) != found["sha256"]:
+    found: _Bundle = convert(data, _Bundle)
+    template = template_from_dict(found.template)
+    if template_id(template) != found.sha256:
         raise TemplateError(
             "the content is not what its sha256 says",
             field="sha256",
             hint="the file was changed or damaged on the way; ask for it again",
         )
-    return Bundle(template, found["sha256"], found.get("redactions", {}))
+    return Bundle(template, found.sha256, found.redactions)

@@ -41,7 +41,7 @@ def canonical_json(template: Template) -> bytes:
 
 
 def encode_canonical(value: Any) -> bytes:
-    """Plain JSON values in the one way there is to write them."""
+    """Plain JSON values as their canonical bytes."""
     text = json.dumps(
         value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
     )
@@ -50,7 +50,12 @@ def encode_canonical(value: Any) -> bytes:
 
 def template_id(template: Template) -> str:
     """The sha256 of the content, in hex."""
-    return sha256(canonical_json(template)).hexdigest()
+    return hash_content(canonical_json(template))
+
+
+def hash_content(data: bytes) -> str:
+    """The id of a template that has these canonical bytes."""
+    return sha256(data).hexdigest()
 
 
 def _plain(value: Any, where: str) -> Any:
@@ -64,7 +69,7 @@ def _plain(value: Any, where: str) -> Any:
         return {_key(key, where): _plain(value[key], _join(where, key)) for key in value}
     if isinstance(value, tuple | list):
         return [_plain(inner, f"{where}[{index}]") for index, inner in enumerate(value)]
-    raise TemplateError(f"{type(value).__name__} is nothing JSON has", field=where)
+    raise TemplateError(f"{type(value).__name__} is not a JSON value", field=where)
 
 
 def _record(value: Any, where: str) -> dict[str, Any]:
@@ -73,7 +78,7 @@ def _record(value: Any, where: str) -> dict[str, Any]:
     for field in fields(value):
         inner = getattr(value, field.name)
         has_factory = field.default_factory is not MISSING
-        default = field.default_factory() if has_factory else field.default  # type: ignore[operator] # has_factory says so
+        default = field.default_factory() if has_factory else field.default  # type: ignore[operator] # has_factory is checked
         if default is MISSING or inner != default:
             found[field.name] = _plain(inner, _join(where, field.name))
     return found
@@ -91,7 +96,7 @@ def _scalar(value: Any) -> Any:
 
 def _key(key: Any, where: str) -> str:
     if not isinstance(key, str):
-        raise TemplateError("a name that is no text", field=where)
+        raise TemplateError("a name that is not text", field=where)
     return _text(key)
 
 

@@ -2,20 +2,25 @@
 
 Every row has ``schema_version`` and ``kind``. ``session`` rows hold the figures of the session's
 profile: no text, no path, no id that could be found again without having the session (a cut
-sha256). Whoever writes them redacts the fields of ``SESSION_TEXTS``. ``template`` rows hold
-the whole content, redacted once more by whoever writes them; ``tool`` rows hold what a template
-knows of one tool. Times are left out on purpose: with them sessions could be told apart.
+sha256). The caller redacts the fields of ``SESSION_TEXTS``. ``template`` rows hold the whole
+content, redacted once more by the caller; ``tool`` rows hold what a template knows of one tool.
+Times are left out on purpose: with them sessions could be identified.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from warmstart.model import Template
 from warmstart.profile import SessionProfile
 from warmstart.template.canonical import template_id, template_to_dict
+
+if TYPE_CHECKING:
+    from warmstart.profile import SessionProfile
+
+__all__ = ["SESSION_TEXTS", "list_tools", "session_row", "template_rows"]
 
 SCHEMA_VERSION = 2
 SESSION_TEXTS = ("agent", "model", "tools")
@@ -43,7 +48,7 @@ def template_rows(template: Template, state: str = "") -> Iterator[dict[str, Any
 
 
 def session_row(profile: SessionProfile, reward: float | None = None) -> dict[str, Any]:
-    """What a session says about proficiency: the figures of its profile, without its texts."""
+    """The figures of a session's profile, without its texts."""
     return {
         "schema_version": SCHEMA_VERSION,
         "kind": "session",

@@ -26,7 +26,7 @@ class ChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One difference; texts are JSON where the value is no text."""
+    """One difference; values that are not text are shown as JSON."""
 
     kind: ChangeKind
     section: str
@@ -65,7 +65,7 @@ def diff_templates(old: Template, new: Template) -> list[Change]:
 
 
 def is_taught(change: Change) -> bool:
-    """Whether a change is of what an agent is told; where it comes from and counts are not."""
+    """Whether a change concerns what an agent is taught, not where it is from."""
     return change.section in TAUGHT
 
 

@@ -1,4 +1,4 @@
-"""What is said about a template that cannot be one.
+"""The error for a template, or a file that should be one, that is refused.
 
     WarmstartError
     └── TemplateError        a template, or a file that should be one, is refused   exit 6
@@ -30,7 +30,7 @@ def show_key(key: str) -> str:
 
 
 def show_name(name: str) -> str:
-    """The same for a name someone gave, who may have given a secret instead."""
+    """A name that a person typed, quoted and redacted: it may be a secret typed by mistake."""
     from warmstart.redact import redact  # noqa: PLC0415 - its tables are not for every command
 
     return show_key(redact(name).text)

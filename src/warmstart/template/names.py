@@ -1,6 +1,6 @@
 """Names of templates: also the names of their folders, so nothing in them may lead elsewhere.
 
-Lower case only, because some file systems do not tell ``A`` from ``a``.
+Lower case only, because some file systems treat ``A`` and ``a`` as the same name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def check_name(name: Any, field: str = "name") -> str:
         return name
     shown = show_name(name) if isinstance(name, str) else type(name).__name__
     raise TemplateError(
-        f"{shown} is no name of a template",
+        f"{shown} cannot be the name of a template",
         field=field,
         hint="a name has 1 to 64 of a-z 0-9 . _ - and begins with a letter or digit",
     )
@@ -53,7 +53,7 @@ def parse_spec(text: str) -> Spec:
     digits = version.removeprefix("v")
     if not digits.isascii() or not digits.isdigit() or not 0 < int(digits[:5]) <= MAX_VERSION:
         raise TemplateError(
-            f"{show_key(version)} is no version", field=name, hint=f"write {name}@1"
+            f"{show_key(version)} is not a version", field=name, hint=f"write {name}@1"
         )
     return Spec(name, int(digits))
 

@@ -2,8 +2,8 @@
 
 Three shapes are known. *Examples* (name, task_type, examples with tool_name, arguments, result,
 success), *patterns* (name, patterns with tool_name, arguments, result_summary) and *proficiency*
-(template_id, tool_patterns with success rates, user_patterns, recovery_patterns). What they say
-about uses and success is left out: it was counted elsewhere by other rules. What cannot be carried
+(template_id, tool_patterns with success rates, user_patterns, recovery_patterns). Their figures of
+uses and success are left out: they were counted elsewhere by other rules. What cannot be carried
 over is named in the notes. Conversion reads untrusted values, so every one is checked again by the
 schema afterwards; here a value of the wrong type is simply not taken.
 """
@@ -66,7 +66,7 @@ def convert_older(data: Any) -> Converted:
     """
     shape = find_shape(data)
     if shape is None:
-        raise TemplateError("this is no template", hint="see docs/templates.md for the format")
+        raise TemplateError("this is not a template", hint="see docs/templates.md for the format")
     notes: list[str] = []
     convert = {
         "proficiency": _convert_proficiency,

@@ -1,7 +1,7 @@
-"""A template as a page someone reads before they let it speak to their agent.
+"""A template as a page that a person reads before approving it.
 
 Everything that would be sent is on it, shortened where it is long, with the counts it rests on.
-The text is as foreign as the sessions it came from: whoever prints it cleans it.
+The text is as foreign as the sessions it came from: the caller cleans it before printing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from warmstart.template.canonical import encode_canonical
 
 MAX_LINE = 160
 FULL = 10_000_000
-"""As good as no limit."""
+"""In effect no limit."""
 MAX_ARGUMENTS = 6
 MAX_SHAPES = 3
 MAX_TEXT_LINES = 4
@@ -67,7 +67,7 @@ class _Cut:
 
 def _guidance(template: Template) -> Iterator[str]:
     for line in template.guidance:
-        # Advice made from statistics says its counts itself.
+        # Advice made from statistics contains its counts.
         is_said = not line.calls or f"of {line.calls:,})" in line.text
         seen = "" if is_said else f"  ({line.errors:,} of {line.calls:,} calls failed)"
         yield f"{line.tool}: {line.text}{seen}"

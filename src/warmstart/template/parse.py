@@ -1,4 +1,4 @@
-"""From the bytes of a file nobody vouches for to plain JSON values, within limits.
+"""From the bytes of an untrusted file to plain JSON values, within limits.
 
 Everything that two programs could read differently is refused: a name that stands twice, NaN and
 infinity, numbers beyond what doubles hold, half surrogates, anything that is not UTF-8. Depth is
@@ -99,7 +99,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise TemplateError(f"{name} is no number in JSON")
+    raise TemplateError(f"{name} is not a JSON number")
 
 
 def _float(text: str) -> float:

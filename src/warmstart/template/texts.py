@@ -6,38 +6,33 @@ model is covered without anyone thinking of it. Names of arguments are texts too
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any
 
 from warmstart.model import Marker, Template
+from warmstart.model.texts import map_texts
+
+__all__ = ["list_scanned", "list_texts", "rewrite_texts"]
+
+SKIPPED = ("session_hashes",)
+"""Digests are not text, and would look like secrets."""
 
 
-class Rewriter(Protocol):
-    """Something that changes texts, and JSON values where names say what values are."""
-
-    def text(self, text: str) -> str:
-        """A text by itself."""
-        ...
-
-    def value(self, value: Any) -> Any:
-        """A JSON object, its names too."""
-        ...
-
-
-FIXED_FIELDS = frozenset({"name", "session_hashes"})
-"""The template's own name is checked instead, and hashes are no text."""
-
-
-def rewrite_texts(template: Template, rewriter: Rewriter) -> Template:
-    """The template with every text replaced by what the rewriter makes of it."""
-    rewritten: Template = _rewrite_record(template, rewriter, FIXED_FIELDS)
+def rewrite_texts(
+    template: Template,
+    on_text: Callable[[str], str],
+    on_arguments: Callable[[Mapping[str, Any]], Any],
+) -> Template:
+    """The template with every text but its name replaced; arguments of calls are given whole."""
+    changed = map_texts(template, on_text, on_arguments=on_arguments, skip=SKIPPED)
+    rewritten: Template = replace(changed, name=template.name)
     return rewritten
 
 
 def list_texts(template: Template) -> Iterator[tuple[str, str]]:
-    """Every text with the place it stands at."""
+    """Every text with its place, as ``examples[2].result``."""
     for field in fields(template):
         yield from _list(getattr(template, field.name), field.name)
 
@@ -60,31 +55,6 @@ def _join_words(value: Any, where: str) -> Iterator[tuple[str, str]]:
         yield where, " ".join(inner for inner in value if isinstance(inner, str))
         for index, inner in enumerate(value):
             yield from _join_words(inner, f"{where}[{index}]")
-
-
-def _rewrite(value: Any, rewriter: Rewriter) -> Any:
-    if isinstance(value, StrEnum):
-        return value
-    if isinstance(value, str):
-        return rewriter.text(value)
-    if isinstance(value, Marker):
-        return value._replace(value=rewriter.text(value.value))
-    if is_dataclass(value) and not isinstance(value, type):
-        return _rewrite_record(value, rewriter, frozenset({"session_hashes"}))
-    if isinstance(value, Mapping):
-        return rewriter.value(dict(value))
-    if isinstance(value, tuple | list):
-        return type(value)(_rewrite(inner, rewriter) for inner in value)
-    return value
-
-
-def _rewrite_record(value: Any, rewriter: Rewriter, fixed: frozenset[str]) -> Any:
-    changed = {}
-    for field in fields(value):
-        inner = getattr(value, field.name)
-        if field.name not in fixed:
-            changed[field.name] = _rewrite(inner, rewriter)
-    return replace(value, **changed)
 
 
 def _list(value: Any, where: str) -> Iterator[tuple[str, str]]:

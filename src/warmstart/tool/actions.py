@@ -6,24 +6,29 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from warmstart.app import Workspace
+from warmstart.app import (
+    StartRequest,
+    Workspace,
+    build_template,
+    delete_template,
+    prepare_start,
+    try_template,
+)
 from warmstart.app.compare import compare_sides
-from warmstart.app.mining import mine_template
 from warmstart.app.profile import (
     CompactionRequest,
     check_compaction,
     load_rules,
     profile_session,
 )
-from warmstart.app.templates import find_for_model, open_library, try_template
-from warmstart.app.warming import Occasion, prepare
-from warmstart.library import Listed
+from warmstart.app.templates import list_templates as list_library
+from warmstart.library import Saved, TemplateVersion
 from warmstart.mine import BuildRequest, Rules
 from warmstart.model import Selection, TemplateState
 from warmstart.present import to_json
 from warmstart.profile.comparison import Comparison
 from warmstart.sources import READERS, ReadLog
-from warmstart.template import check_name, parse_spec
+from warmstart.template import parse_spec
 from warmstart.tool.request import ToolRequest
 
 Answer = dict[str, Any]
@@ -37,7 +42,7 @@ MAX_SENTENCE_CHARS = 600
 
 def build(workspace: Workspace, request: ToolRequest) -> Answer:
     """Mine sessions into a draft."""
-    name, log = check_name(request.require("name")), ReadLog()
+    name, log = request.require("name"), ReadLog()
     wanted = BuildRequest(
         name=name,
         description=request.description,
@@ -45,48 +50,44 @@ def build(workspace: Workspace, request: ToolRequest) -> Answer:
         max_sessions=request.max_sessions,
         rules=Rules(min_messages=request.min_messages),
     )
-    mined = mine_template(workspace, wanted, _select(request), log)
-    with open_library(workspace) as library:
-        saved = library.save(mined.template, state=TemplateState.DRAFT)
-    template = mined.template
+    built = build_template(workspace, wanted, _select(request), log)
+    template, saved = built.template, built.saved
     return {
-        "template": {"name": saved.name, "version": saved.version, "state": str(saved.state)},
-        "is_new": saved.is_new,
+        "template": _name_version(saved) if saved else None,
+        "is_new": bool(saved and saved.is_new),
         "sessions": template.provenance.sessions,
         "examples": len(template.examples),
         "recoveries": len(template.recoveries),
         "guidance": len(template.guidance),
-        "left_out": dict(mined.plan.left_out) if mined.plan else {},
+        "left_out": built.left_out,
         "skipped": sum(log.counts.values()),
-        "next": "a person reviews it: " + "; ".join(saved.next_steps),
+        "next": "a person reviews it: " + "; ".join(built.next_steps),
     }
 
 
 def list_templates(workspace: Workspace, request: ToolRequest) -> Answer:
     """Every template with its record."""
     del request
-    with open_library(workspace, read_only=True) as library:
-        return {"templates": [_describe(row) for row in library.list()]}
+    return {"templates": [_describe(row) for row in list_library(workspace)]}
 
 
 def load(workspace: Workspace, request: ToolRequest) -> Answer:
     """What a template would put in front of a session; nothing counts as a use."""
-    with open_library(workspace, read_only=True) as library:
-        stored = find_for_model(library, request.require("name"))
-    tried = try_template(stored, request.message, budget=WARMUP_TOKENS, form="openai")
-    messages = tried["rendered"]["messages"]
+    spec = request.require("name")
+    trial = try_template(workspace, spec, request.message, budget=WARMUP_TOKENS)
+    messages = trial.content["messages"]
     return {
-        "template": {"name": stored.name, "version": stored.version, "state": str(stored.state)},
-        "tokens": tried["tokens"],
+        "template": _name_version(trial.info),
+        "tokens": trial.warmup.tokens,
         "messages": messages if request.message else messages[:-1],
     }
 
 
 def delete(workspace: Workspace, request: ToolRequest) -> Answer:
     """Remove drafts; what a person approved, imported or retired is theirs to remove."""
-    name, version = parse_spec(request.require("name"))
-    with open_library(workspace) as library:
-        return {"deleted": name, "versions": library.delete(name, version, drafts_only=True)}
+    spec = request.require("name")
+    versions = delete_template(workspace, spec, drafts_only=True)
+    return {"deleted": parse_spec(spec).name, "versions": versions}
 
 
 def profile(workspace: Workspace, request: ToolRequest) -> Answer:
@@ -145,8 +146,8 @@ def _round(value: float | None) -> float | None:
 
 def select(workspace: Workspace, request: ToolRequest) -> Answer:
     """Which template fits a task; nothing is started."""
-    occasion = Occasion(message=request.require("message"), agent="tool")
-    choice = prepare(workspace, occasion, record=False).choice
+    wanted = StartRequest(message=request.require("message"), agent="tool")
+    choice = prepare_start(workspace, wanted, record=False).choice
     return {
         "template": choice.template,
         "arm": str(choice.arm),
@@ -164,7 +165,11 @@ def _select(request: ToolRequest) -> Selection:
     return Selection(source=wanted) if wanted in READERS else Selection(agent=wanted)
 
 
-def _describe(row: Listed) -> Answer:
+def _name_version(version: Saved | TemplateVersion) -> Answer:
+    return {"name": version.name, "version": version.version, "state": str(version.state)}
+
+
+def _describe(row: TemplateVersion) -> Answer:
     # A person reads a template before any model does.
     shown = row.summary if row.state is TemplateState.APPROVED else {}
     return {

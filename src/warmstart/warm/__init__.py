@@ -72,11 +72,11 @@ else:
     )
 
     def __getattr__(name: str) -> Any:
-        return import_module("warmstart.app.warming").start if name == "start" else _get(name)
+        return import_module("warmstart.app.start").start if name == "start" else _get(name)
 
 
 if TYPE_CHECKING:
-    from warmstart.app.warming import start
+    from warmstart.app.start import start
 
 
 __all__ = [

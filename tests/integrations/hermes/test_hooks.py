@@ -12,7 +12,7 @@ import pytest
 from support.hermes_db import answers, asks, make_database, user
 from support.hermes_plugin import TASK, RecordingContext
 from warmstart.app import Workspace
-from warmstart.app.starting import find_start
+from warmstart.app.starts import find_start
 from warmstart.app.templates import open_library
 from warmstart.model.warmup import Arm
 from warmstart.store import RecordedStart

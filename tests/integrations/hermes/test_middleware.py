@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from support.hermes_plugin import SYSTEM, TASK, RecordingContext, ask
 from support.warming import make_template
 from warmstart.app import Workspace
-from warmstart.app.starting import find_start
+from warmstart.app.starts import find_start
 from warmstart.app.templates import open_library
 from warmstart.integrations.hermes.middleware import Middleware
 from warmstart.integrations.hermes.sessions import Sessions
@@ -377,7 +377,7 @@ def test_a_damaged_file_leaves_its_session_cold(
 def test_the_first_words_are_those_of_the_user_alone(
     hermes: RecordingContext, workspace: Workspace
 ) -> None:
-    from warmstart.app.warming import hash_message
+    from warmstart.app.starts import hash_message
 
     hermes.fire("pre_llm_call", session_id="s-1", user_message=TASK, is_first_turn=True)
     hermes.send(ask({"role": "user", "content": f"{TASK}\n\n[memory] something recalled"}))

@@ -122,7 +122,7 @@ def _judge(tool: str, args: Any, result: Any) -> _Judged:
 
 def _settle_start(session_id: str, start: int, found: Conversation) -> None:
     from warmstart.app import Workspace  # noqa: PLC0415 - same
-    from warmstart.app.templates import Outcome, settle_start  # noqa: PLC0415 - same
+    from warmstart.app.starts import Outcome, settle_start  # noqa: PLC0415 - same
     from warmstart.integrations.hermes.opening import open_soon  # noqa: PLC0415 - once per session
 
     workspace = Workspace.open()

@@ -109,7 +109,7 @@ class Middleware:
 
 def _find_again(workspace: Workspace, session_id: str) -> Conversation | None:
     """A session that was decided before this process; None if it was not."""
-    from warmstart.app.starting import find_start  # noqa: PLC0415 - same
+    from warmstart.app import find_start  # noqa: PLC0415 - same
     from warmstart.integrations.kept import find_warmup  # noqa: PLC0415 - once per session
 
     warmup = find_warmup(workspace, AGENT, session_id)
@@ -141,12 +141,12 @@ def _go_on(warmup: WarmUp | None, start: RecordedStart | None) -> Conversation:
 def _start(
     workspace: Workspace, config: HermesConfig, meeting: Meeting, message: str
 ) -> Conversation:
-    from warmstart.app.warming import Bookcase, Occasion, prepare  # noqa: PLC0415 - same
+    from warmstart.app import StartRequest, prepare_start  # noqa: PLC0415 - same
     from warmstart.integrations.hermes.opening import open_soon  # noqa: PLC0415 - same
     from warmstart.integrations.hermes.placing import list_tools  # noqa: PLC0415 - same
     from warmstart.integrations.kept import keep_warmup  # noqa: PLC0415 - same
 
-    occasion = Occasion(
+    request = StartRequest(
         message=message,
         agent=AGENT,
         model=meeting.model if isinstance(meeting.model, str) else None,
@@ -158,7 +158,7 @@ def _start(
         native_id=meeting.session_id,
     )
     with open_soon(workspace) as library:
-        prepared = prepare(workspace, occasion, bookcase=Bookcase(library))
+        prepared = prepare_start(workspace, request, library=library)
     if not prepared.is_warm:
         return Conversation(start=prepared.start)
     quietly(keep_warmup)(workspace, AGENT, meeting.session_id, prepared.warmup)

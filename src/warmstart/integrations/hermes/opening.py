@@ -6,9 +6,8 @@ start would rather be cold, and a session's end is found by ``warmstart sync`` a
 
 from __future__ import annotations
 
-from warmstart.app import Workspace
+from warmstart.app import Workspace, open_library
 from warmstart.library import Library
-from warmstart.library.opening import TEMPLATES_FOLDER
 
 PATIENCE_SECONDS = 2.0
 
@@ -19,8 +18,7 @@ def open_soon(workspace: Workspace) -> Library:
     Raises:
         StoreError: the store cannot be opened in time.
     """
-    store = workspace.open_store(patience_seconds=PATIENCE_SECONDS)
-    return Library(workspace.home / TEMPLATES_FOLDER, store)
+    return open_library(workspace, patience_seconds=PATIENCE_SECONDS)
 
 
 __all__ = ["open_soon"]

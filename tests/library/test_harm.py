@@ -7,15 +7,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from warmstart.template.record import Comparison, Tally, chance_below, chance_of_less, find_harm
+from warmstart.library.harm import (
+    ModelComparison,
+    Tally,
+    chance_below,
+    chance_of_less,
+    find_harm,
+)
 
 GOOD, BAD, NONE = Tally(18, 2), Tally(3, 17), Tally()
 
 
 def compare(
     warm: Tally, held_out: Tally = NONE, cold: Tally = NONE, model: str = "m"
-) -> Comparison:
-    return Comparison(model=model, warm=warm, held_out=held_out, cold=cold)
+) -> ModelComparison:
+    return ModelComparison(model=model, warm=warm, held_out=held_out, cold=cold)
 
 
 @pytest.mark.parametrize(

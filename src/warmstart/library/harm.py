@@ -4,15 +4,29 @@ Success is a session that did its task. The prior is Beta(1, 1): one success and
 were not seen. A template is harmful when, with at least ``MIN_SETTLED`` settled sessions on each
 side, the posterior says with ``MIN_CERTAINTY`` that sessions with it succeed less often than
 sessions without it on the same model. Sessions held out from this very template are the fair
-comparison and come first; cold sessions are taken where there are too few of those. Without any
+comparison and come first; cold sessions are used where there are too few of those. Without any
 comparison nothing is known about harm, so only a template that nearly always fails is taken out.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
+
+from warmstart.library.versions import Retired
+from warmstart.model import Arm, TemplateState
+from warmstart.store import TemplateRecord, TemplateRow
+
+__all__ = [
+    "Harm",
+    "ModelComparison",
+    "Tally",
+    "chance_below",
+    "chance_of_less",
+    "find_harm",
+    "find_harmful",
+]
 
 PRIOR = 1
 MIN_SETTLED = 10
@@ -20,6 +34,7 @@ MIN_SETTLED_ALONE = 20
 MIN_CERTAINTY = 0.975
 HOPELESS_RATE = 0.25
 """Without a comparison: succeeding less often than this."""
+IN_USE = (TemplateState.APPROVED, TemplateState.DRAFT)
 
 
 class Tally(NamedTuple):
@@ -39,7 +54,7 @@ class Tally(NamedTuple):
         return (self.successes + PRIOR) / (self.settled + 2 * PRIOR)
 
 
-class Comparison(NamedTuple):
+class ModelComparison(NamedTuple):
     """One template on one model, beside what it is compared with."""
 
     model: str
@@ -54,6 +69,45 @@ class Harm(NamedTuple):
     model: str
     certainty: float
     reason: str
+
+
+def find_harmful(rows: Iterable[TemplateRow], records: Iterable[TemplateRecord]) -> list[Retired]:
+    """Versions in use that do harm by their record, each with the reason.
+
+    What was settled before a person gave a version its state does not count towards the least
+    number of sessions: approving a retired template gives it another chance.
+    """
+    tallies = {
+        (record.template_id, record.model, record.arm): Tally(record.successes, record.failures)
+        for record in records
+    }
+    found = []
+    for row in rows:
+        if row.state not in IN_USE:
+            continue
+        comparisons = _compare(row.template_id, tallies)
+        settled = sum(comparison.warm.settled for comparison in comparisons)
+        harm = find_harm(comparisons) if settled - row.settled_before >= MIN_SETTLED else None
+        if harm is not None:
+            found.append(Retired(row.name, row.version, f"retired by its record: {harm.reason}"))
+    return found
+
+
+def _compare(
+    template_id: str, tallies: Mapping[tuple[str, str, Arm], Tally]
+) -> list[ModelComparison]:
+    models = sorted(
+        model for identity, model, arm in tallies if (identity, arm) == (template_id, Arm.WARM)
+    )
+    return [
+        ModelComparison(
+            model=model,
+            warm=tallies[template_id, model, Arm.WARM],
+            held_out=tallies.get((template_id, model, Arm.HOLDOUT), Tally()),
+            cold=tallies.get(("", model, Arm.COLD), Tally()),
+        )
+        for model in models
+    ]
 
 
 def chance_of_less(one: Tally, other: Tally) -> float:
@@ -77,11 +131,11 @@ def chance_below(tally: Tally, rate: float) -> float:
     )
 
 
-def find_harm(comparisons: Iterable[Comparison]) -> Harm | None:
+def find_harm(comparisons: Iterable[ModelComparison]) -> Harm | None:
     """Why the template should be taken out of use, or None.
 
     A template that harms on one model and does well on another stays: the counts are per model
-    and are shown; only a person can say for which model it is kept.
+    and are shown; a person decides for which model it is kept.
     """
     harms: list[Harm] = []
     for comparison in comparisons:
@@ -93,7 +147,7 @@ def find_harm(comparisons: Iterable[Comparison]) -> Harm | None:
     return max(harms, key=lambda harm: harm.certainty, default=None)
 
 
-def _judge(comparison: Comparison) -> Harm | None:
+def _judge(comparison: ModelComparison) -> Harm | None:
     warm = comparison.warm
     control, kind = _control(comparison)
     where = f" on {comparison.model}" if comparison.model else ""
@@ -112,7 +166,7 @@ def _judge(comparison: Comparison) -> Harm | None:
     return None
 
 
-def _control(comparison: Comparison) -> tuple[Tally | None, str]:
+def _control(comparison: ModelComparison) -> tuple[Tally | None, str]:
     if comparison.held_out.settled >= MIN_SETTLED:
         return comparison.held_out, "held out from it"
     if comparison.cold.settled >= MIN_SETTLED:
@@ -120,7 +174,7 @@ def _control(comparison: Comparison) -> tuple[Tally | None, str]:
     return None, ""
 
 
-def _does_well(comparison: Comparison) -> bool:
+def _does_well(comparison: ModelComparison) -> bool:
     control, _ = _control(comparison)
     warm = comparison.warm
     return (
