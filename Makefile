@@ -1,4 +1,5 @@
-# Two commands do everything on a machine with Python 3.11, make and pip:
+# Two commands do everything on a machine with Python 3.11, make and pip; without make it is
+# python scripts/dev.py demo and python scripts/dev.py test:
 #   make demo    install into .venv and run the main job on the sample sessions
 #   make test    lint, types, import contracts and the whole test suite
 PYTHON ?= python3
@@ -10,33 +11,11 @@ AGENTS ?= claude codex hermes
 
 .PHONY: demo test test-agents lint types contracts unit bench fmt samples docs model experiment clean
 
-$(VENV)/.base: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
-	@touch $@
+demo test lint types contracts unit:
+	$(PYTHON) scripts/dev.py $@
 
-$(VENV)/.dev: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@touch $@ $(VENV)/.base
-
-demo: $(VENV)/.base
-	$(BIN)/warmstart demo
-
-test: lint types contracts unit
-
-lint: $(VENV)/.dev
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-
-types: $(VENV)/.dev
-	$(BIN)/mypy
-
-contracts: $(VENV)/.dev
-	$(BIN)/lint-imports --no-cache
-
-unit: $(VENV)/.dev
-	$(BIN)/pytest -q -n 2 --cov --cov-report=term:skip-covered
+$(VENV)/.base $(VENV)/.dev: pyproject.toml
+	$(PYTHON) scripts/dev.py install
 
 test-agents: $(VENV)/.dev
 	$(BIN)/python scripts/install_agents.py $(AGENTS)
@@ -51,7 +30,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python bench/outcome_explicit.py $(CORPUS)/labelled/calls.jsonl.gz $(CORPUS) $(ARGS)
 	$(BIN)/python bench/outcome_speed.py $(CORPUS)/labelled/calls.jsonl.gz $(ARGS)
 	$(BIN)/python bench/store.py --seed $(BASELINE)/seed_store.py $(ARGS)
-	$(BIN)/python bench/profile.py --baseline $(BASELINE) $(ARGS)
+	$(BIN)/python bench/facts.py --baseline $(BASELINE) $(ARGS)
 	$(BIN)/python bench/redact.py $(ARGS)
 	$(BIN)/python bench/injection.py $(CORPUS)/labelled/calls.jsonl.gz --runs $(CORPUS)/agentdojo/runs.jsonl.gz $(ARGS)
 	$(BIN)/python bench/import_hostile.py $(ARGS)

@@ -24,8 +24,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from warmstart.redact.injection import find_instructions
-from warmstart.redact.orders import ORDERS
+from warmstart.redact import find_instructions
+from warmstart.redact.imperatives import ORDERS
 from warmstart.redact.risky_commands import COMMANDS
 
 CODING = ("claude_code", "codex", "copilot", "gemini", "mini_swe_agent", "openhands", "intercode")

@@ -34,7 +34,7 @@ from rich.table import Table
 
 from warmstart.model import Outcome, Request, Result, Status
 from warmstart.outcome import judge
-from warmstart.sources.fields import parse_arguments
+from warmstart.sources import parse_arguments
 
 CODING_AGENTS = frozenset({
     "claude_code", "codex", "copilot", "gemini", "goose", "hermes", "mini_swe_agent", "opencode",

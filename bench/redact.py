@@ -1,12 +1,17 @@
-"""How much redaction finds, what it takes by mistake, and how fast it is.
+"""How much redaction finds, what it takes by mistake, how fast it is, and how slow it can be made.
 
-    python bench/redact.py [FILE.jsonl] [--split dev|heldout] [--json] [--check] [--misses]
+    python bench/redact.py [FILE.jsonl] [--split dev|heldout] [--hostile] [--json] [--check]
 
 FILE has one ``{"text": …, "secrets": […], "negatives": […]}`` per line, optionally ``kind``. With
-no file the cases are made from a seed (``redact_cases.py``). A secret counts as found only when no
-eight characters of it in a row are left; a negative is a false alarm when it is not left as it was.
+no file the cases are made from a seed: secrets in nine encodings (``redact_cases.py``) and
+look-alikes (``redact_lookalikes.py``). A key counts as found only when no eight characters of it in
+a row are left, a password when no six are; a negative is a false alarm when it is changed.
 Speed is CPU time of one core over the texts, repeated among ordinary output to a realistic share
 of secrets, best of several rounds, beside a scan for one fixed word in the same run.
+
+``--hostile`` measures texts made to be slow (``redact_hostile.py``) for redaction, with and without
+personal data, and for the scan for instructions: every family at the first size, the slowest of
+them at growing sizes, as a ratio to ordinary text of the same length in the same run.
 """
 
 from __future__ import annotations
@@ -17,6 +22,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +30,18 @@ from rich.console import Console
 from rich.table import Table
 
 from redact_cases import SPLITS, make_cases
-from warmstart.redact import redact
+from redact_hostile import list_scan_texts, list_texts, ordinary
+from redact_lookalikes import make_lookalikes
+from warmstart.redact import find_instructions, redact
 
-MIN_RECALL = 0.95
-MAX_FALSE_ALARMS = 0.03
-MIN_MB_PER_SECOND = 5.0
+MIN_RECALL = 0.97
+MIN_PASSWORDS = 0.98
+MIN_MB_PER_SECOND = 6.0
+MAX_RATIO = 3.0
 PIECE = 8
+SIZES = (125_000, 250_000, 500_000, 1_000_000)
+SLOWEST = 24
+"""Families that are measured again at the larger sizes; the bar holds for the largest."""
 FILLER = (
     "    def read_rows(self, path: Path) -> list[Row]:\n"
     '        """Rows of a file in the order they stand."""\n'
@@ -39,30 +51,35 @@ FILLER = (
     "2026-03-04T10:22:51Z INFO worker-3 handled GET /v1/orders/8821?page=2 in 41 ms (200)\n"
     "commit 4d5f0ad1c2b93e86f2a7c1d5b8e90f3a6c7d8e91\n"
 )
+Work = Callable[[str], object]
+HOSTILE: dict[str, tuple[Work, Callable[[int], Iterable[tuple[str, str]]]]] = {
+    "redact": (redact, list_texts),
+    "redact with people": (partial(redact, pii=True), list_texts),
+    "scan": (find_instructions, list_scan_texts),
+}
 
 
 def read_cases(path: Path | None, split: str) -> list[dict[str, Any]]:
     if path is None:
-        return list(make_cases(split))
+        return [*make_cases(split), *make_lookalikes(SPLITS[split])]
     return [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
 
 
-def is_gone(secret: str, text: str) -> bool:
+def is_gone(secret: str, text: str, piece: int = PIECE) -> bool:
     """No piece of the secret is left, as it is or as JSON writes it."""
-    escaped = json.dumps(secret)[1:-1]
-    for form in {secret, escaped}:
-        pieces = (form[at : at + PIECE] for at in range(max(len(form) - PIECE + 1, 1)))
-        if any(piece in text for piece in pieces):
+    for form in {secret, json.dumps(secret)[1:-1]}:
+        pieces = (form[at : at + piece] for at in range(max(len(form) - piece + 1, 1)))
+        if any(part in text for part in pieces):
             return False
     return True
 
 
 class Tally:
-    """Counts by kind, for plain and for escaped texts."""
+    """Counts by kind and by encoding."""
 
     def __init__(self) -> None:
-        self.planted: Counter[tuple[str, bool]] = Counter()
-        self.found: Counter[tuple[str, bool]] = Counter()
+        self.planted: Counter[tuple[str, str]] = Counter()
+        self.found: Counter[tuple[str, str]] = Counter()
         self.negatives: Counter[str] = Counter()
         self.alarms: Counter[str] = Counter()
         self.misses: list[dict[str, Any]] = []
@@ -70,10 +87,12 @@ class Tally:
     def add(self, case: dict[str, Any]) -> None:
         text, kind = case["text"], case.get("kind", "any")
         clean = redact(text).text
-        for secret in case.get("secrets", ()):
-            place = (kind, '\\"' in text or "\\n" in text)
+        secrets = case.get("secrets", ())
+        pieces = case.get("pieces") or [PIECE] * len(secrets)
+        if secrets:
+            place = (kind, case.get("encoding", "plain"))
+            good = all(is_gone(s, clean, piece) for s, piece in zip(secrets, pieces, strict=True))
             self.planted[place] += 1
-            good = is_gone(secret, clean)
             self.found[place] += good
             if not good:
                 self.misses.append({"kind": kind, "text": text, "clean": clean})
@@ -83,13 +102,16 @@ class Tally:
                 self.alarms[kind] += 1
                 self.misses.append({"kind": kind, "text": text, "clean": clean})
 
-    def share(self, escaped: bool | None = None) -> float:  # noqa: FBT001 - None means both
-        keys = [key for key in self.planted if escaped in (None, key[1])]
+    def share(self, *, passwords: bool, encoding: str | None = None) -> float:
+        keys = [
+            key for key in self.planted
+            if key[0].startswith("password ") is passwords and encoding in (None, key[1])
+        ]  # fmt: skip
         planted = sum(self.planted[key] for key in keys)
         return sum(self.found[key] for key in keys) / planted if planted else 1.0
 
 
-def best_cpu(work: Callable[[], None], rounds: int) -> float:
+def best_cpu(work: Callable[[], object], rounds: int) -> float:
     best = float("inf")
     for _ in range(rounds):
         start = time.process_time()
@@ -119,33 +141,72 @@ def measure_speed(texts: Iterable[str], rounds: int) -> dict[str, float]:
 
 
 def summarise(tally: Tally, speed: dict[str, float]) -> dict[str, Any]:
-    negatives = sum(tally.negatives.values())
-    alarms = sum(tally.alarms.values()) / negatives if negatives else 0.0
+    encodings = list(dict.fromkeys(encoding for _, encoding in tally.planted))
     kinds = sorted({kind for kind, _ in tally.planted})
+    lost = Counter({key: tally.planted[key] - tally.found[key] for key in tally.planted})
     return {
-        "secrets": sum(tally.planted.values()),
+        "texts": sum(tally.planted.values()),
         "kinds": len(kinds),
-        "recall": round(tally.share(), 4),
-        "recall_plain": round(tally.share(escaped=False), 4),
-        "recall_escaped": round(tally.share(escaped=True), 4),
-        "negatives": negatives,
-        "false_alarms": round(alarms, 4),
-        **speed,
-        "weakest": {
-            kind: f"{found}/{planted}"
-            for kind in kinds
-            if (planted := tally.planted[kind, False] + tally.planted[kind, True])
-            > (found := tally.found[kind, False] + tally.found[kind, True])
+        "keys": {e: round(tally.share(passwords=False, encoding=e), 4) for e in encodings},
+        "passwords": {
+            e: round(tally.share(passwords=True, encoding=e), 4)
+            for e in encodings
+            if any(key[1] == e and key[0].startswith("password ") for key in tally.planted)
         },
+        "lookalikes": sum(tally.negatives.values()),
+        "false_alarms": sum(tally.alarms.values()),
+        **speed,
+        "missed": {f"{kind}, {encoding}": n for (kind, encoding), n in lost.items() if n},
         "alarms": dict(tally.alarms),
     }
+
+
+def measure_hostile() -> dict[str, Any]:
+    """The largest ratio to ordinary text at each size, and by which family."""
+    figures: dict[str, Any] = {}
+    for name, (work, families) in HOSTILE.items():
+        chosen: set[str] = set()
+        for size in SIZES:
+            base = best_cpu(partial(work, ordinary(size)), 3)
+            ratios = [
+                (best_cpu(partial(work, text), 1 if size == SIZES[0] else 2) / base, family)
+                for family, text in families(size)
+                if not chosen or family in chosen
+            ]
+            ratios.sort(reverse=True)
+            chosen = chosen or {family for _, family in ratios[:SLOWEST]}
+            figures[f"{name}, {size // 1000} kB"] = {
+                "ratio": round(ratios[0][0], 2), "family": ratios[0][1][:40],
+                "families": len(ratios),
+                "ordinary_mb_per_second": round(size / base / 1e6, 2),
+            }  # fmt: skip
+    return figures
+
+
+def list_bars(figures: dict[str, Any]) -> dict[str, bool]:
+    met = {
+        f"at least {MIN_RECALL:.0%} of keys in every encoding": min(
+            figures["keys"].values(), default=1.0
+        ) >= MIN_RECALL,
+        f"at least {MIN_PASSWORDS:.0%} of passwords": min(
+            figures["passwords"].values(), default=1.0
+        ) >= MIN_PASSWORDS,
+        "no false alarms": figures["false_alarms"] == 0,
+        f"at least {MIN_MB_PER_SECOND} MB/s": figures["mb_per_second"] >= MIN_MB_PER_SECOND,
+    }  # fmt: skip
+    largest = f"{SIZES[-1] // 1000} kB"
+    for name, row in figures.get("hostile", {}).items():
+        if name.endswith(largest):
+            met[f"{name}: at most {MAX_RATIO} x ordinary text"] = row["ratio"] <= MAX_RATIO
+    return met
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("path", type=Path, nargs="?")
     parser.add_argument("--split", choices=sorted(SPLITS), default="heldout")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--hostile", action="store_true", help="also measure hostile texts")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--misses", action="store_true", help="print the texts that went wrong")
     parser.add_argument("--check", action="store_true", help="exit 1 where a bar is missed")
@@ -154,12 +215,11 @@ def main() -> int:
     tally = Tally()
     for case in cases:
         tally.add(case)
-    figures = summarise(tally, measure_speed([case["text"] for case in cases], options.rounds))
-    met = {
-        f"recall at least {MIN_RECALL:.0%}": figures["recall"] >= MIN_RECALL,
-        f"false alarms at most {MAX_FALSE_ALARMS:.0%}": figures["false_alarms"] <= MAX_FALSE_ALARMS,
-        f"at least {MIN_MB_PER_SECOND} MB/s": figures["mb_per_second"] >= MIN_MB_PER_SECOND,
-    }
+    told = [case["text"] for case in cases if case.get("secrets")]
+    figures = summarise(tally, measure_speed(told[::8], options.rounds))
+    if options.hostile:
+        figures["hostile"] = measure_hostile()
+    met = list_bars(figures)
     report(figures, met, as_json=options.json)
     if options.misses:
         for miss in tally.misses:
@@ -169,11 +229,13 @@ def main() -> int:
 
 def report(figures: dict[str, Any], met: dict[str, bool], *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps({"schema_version": 1, **figures, "bars": met}, indent=1))
+        print(json.dumps({"schema_version": 2, **figures, "bars": met}, indent=1))
         return
     table = Table("what", "figure", title="redaction", title_justify="left")
     for name, value in figures.items():
-        table.add_row(name, str(value))
+        rows = value.items() if isinstance(value, dict) else [("", value)]
+        for part, figure in rows:
+            table.add_row(f"{name} {part}".strip(), str(figure))
     console = Console(width=110)
     console.print(table)
     for name, good in met.items():

@@ -1,10 +1,12 @@
 """Texts with planted secrets of many kinds, made from a seed, for ``bench/redact.py``.
 
-Every secret is a random string in a vendor's published format; none was ever issued, and none is
-kept in a file. The two splits have different seeds, names and surroundings. The rules were written
-with ``dev`` in sight; ``heldout`` is only ever measured.
+Every secret is a random string in a vendor's published format or a random password; none was ever
+issued, and none is kept in a file. The two splits have different seeds, names and surroundings. The
+rules were written with ``dev`` in sight; ``heldout`` is only ever measured. Each text comes in every
+encoding of ``ENCODINGS``; look-alikes are in ``redact_lookalikes.py``.
 """
 
+# ruff: noqa: E501, SIM905 - tables: one case beside the other
 from __future__ import annotations
 
 import base64
@@ -13,10 +15,11 @@ import random
 import string
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import quote
 
 SPLITS = {"dev": 20_261, "heldout": 77_003}
-PER_KIND = 12
-NEGATIVES_PER_SHAPE = 24
+PER_KIND = 4
+PER_PASSWORD = 12
 ALNUM = string.ascii_letters + string.digits
 WORD = ALNUM + "_-"
 UPPER = string.ascii_uppercase + string.digits
@@ -165,43 +168,165 @@ DEV_URLS = ("postgres://svc:{s}@db.internal:5432/app", "redis://:{s}@cache:6379/
 HELDOUT_URLS = ("mongodb+srv://svc:{s}@cluster0.internal/app?retryWrites=true",
                 "amqps://worker:{s}@mq.internal:5671/vhost",
                 "jdbc:mysql://db:3306/app?user=svc&password={s}")  # fmt: skip
-NEGATIVES: dict[str, tuple[Make, tuple[str, ...]]] = {
-    "git_hash": (made_of((HEX, 40)), ("commit {n}", "git checkout {n}", "HEAD is now at {n}")),
-    "short_hash": (made_of((HEX, 8)), ("fix in {n}", "[main {n}] done")),
-    "uuid": (uuid, ('{{"id": "{n}"}}', "session {n} resumed", "request_id={n}")),
-    "sha256": (made_of((HEX, 64)), ("sha256:{n}", "{n}  dist/app.tar.gz", '"digest": "{n}"')),
-    "md5": (made_of((HEX, 32)), ('etag: "{n}"', "md5sum {n}", "cache_key={n}")),
-    "integrity": (lambda rng: "sha512-" + b64(rng.randbytes(64)),
-                  ('"integrity": "{n}"', "  integrity {n}", "resolution: {{integrity: {n}}}")),
-    "image": (lambda rng: "data:image/png;base64," + b64(b"\x89PNG\r\n" + rng.randbytes(180)),
-              ('<img src="{n}">', "background: url({n})")),
-    "example_key": (
-        lambda rng: rng.choice((
-            "AKIAIOSFODNN7EXAMPLE", "sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "your-api-key-here",
-            "<your-token>", "YOUR_API_KEY", "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "sk-...",
-            "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "xxxxxxxx", "changeme", "********",
-            "${{API_TOKEN}}".replace("{{", "{").replace("}}", "}"), "$TOKEN", "{{ secrets.TOKEN }}",
-            "process.env.API_KEY", 'os.environ["API_KEY"]', "xoxb-your-token", "insert-token-here",
-        )), ("API_KEY={n}", "api_key: {n}", "token = {n}")),
-    "code": (
-        lambda rng: rng.choice((
-            "password = get_password()", "token: str", "api_key=None", "max_tokens=4096",
-            "secret = config.secret_name", "auth_token = self.auth_token", "password: string;",
-            "if (token === undefined) {", "const apiKey = useApiKey();", "tokens = line.split()",
-            "def check_password(user, password):", "token_count: 128", "key_length = 2048",
-            "PASSWORD_RESET_URL = reverse('reset')", "passwordField.value = event.target.value",
-            "credentials: 'same-origin'", "secretName: database-credentials", "keyboard: qwerty",
-            'getpass.getpass("Password: ")', "session_id = request.session.session_key",
-        )), ("{n}", "    {n}\n", "> {n}")),
-    "identifier": (
-        lambda rng: rng.choice((
-            "test_refresh_token_expires_after_logout", "AuthenticationMiddleware2Factory",
-            "com.example.security.TokenAuthenticationFilter", "kubernetes-dashboard-token-reader",
-            "src/auth/password_reset/views.py", "UserPasswordResetRequestSerializer",
-        )), ("token: {n}", "secret: {n}", "auth = {n}", "in {n}: ok")),
-    "version": (lambda rng: f"{rng.randint(0, 20)}.{rng.randint(0, 99)}.{rng.randint(0, 9)}-rc1",
-                ("jsonwebtoken@{n}", "passport-auth {n}", "token-parser = {n}")),
+SIGNS = "".join(chr(code) for code in range(33, 127))
+NO_DOUBLE = "".join(c for c in SIGNS if c not in '"\\$`')
+NO_SINGLE = "".join(c for c in SIGNS if c not in "'\\")
+NO_MARKUP = "".join(c for c in SIGNS if c not in "<>&\"'\\")
+NO_QUERY = ALNUM + "-._~!*"
+WORDS = (
+    "cobalt tiger amber falcon marble cedar velvet canyon harbor lantern meadow copper raven summit "
+    "willow ember glacier orchid saffron thunder walnut zephyr bramble cinder drift ferry granite"
+).split()
+PHRASE_WORDS = (
+    "abandon ability absent absorb abstract acid acoustic adapt addict admit advance aerobic afford "
+    "agent album alert alien anchor ancient apple arctic armor atom august autumn bacon badge bamboo "
+    "banana barrel basic beach bench bicycle blanket blossom bonus border bracket brave bridge"
+).split()
+
+
+def two_words(rng: random.Random) -> str:
+    return "".join(rng.sample(WORDS, 2))
+
+
+def dashed_words(rng: random.Random) -> str:
+    return "-".join([*rng.sample(WORDS, 3), str(rng.randint(100, 999))])
+
+
+def seed_phrase(rng: random.Random) -> str:
+    return " ".join(rng.sample(PHRASE_WORDS, rng.choice((12, 24))))
+
+
+def over(alphabet: str) -> Make:
+    """A random password of 12 to 24 characters that is no shell comment and no option."""
+
+    def make(rng: random.Random) -> str:
+        first = pick(rng, "".join(c for c in alphabet if c not in "#-&|;()<>!~*%@`,[]{}:?'\"=$"), 1)
+        return first + pick(rng, alphabet, rng.randint(11, 23))
+
+    return make
+
+
+PASSWORD_PLACES: dict[str, tuple[Make, tuple[str, ...], tuple[str, ...]]] = {
+    "json": (made_of((SIGNS, 16)), ('{{"user": "bob", "password": {j}}}', '"db_password":{j},'),
+             ('{{"host": "db1", "passwd": {j}, "port": 5432}}', '"adminPassword" : {j}')),
+    "double": (over(NO_DOUBLE), ('DB_PASSWORD="{s}"', 'password = "{s}"', 'password: "{s}"'),
+               ('export PGPASSWORD="{s}"', 'conn.connect(user="bob", password="{s}")',
+                '  smtp_password: "{s}"', '$env:DB_PASS = "{s}"', 'passphrase => "{s}",')),
+    "single": (over(NO_SINGLE), ("DB_PASSWORD='{s}'", "password: '{s}'", "mysql -u root -p'{s}' shop",
+                                 "curl -u 'bob:{s}' https://ci.internal"),
+               ("redis-cli -a '{s}' ping", "mongosh -u bob -p '{s}' db", "sshpass -p '{s}' ssh h",
+                "curl --user 'svc:{s}' -X POST https://h/api", "ldapsearch -D cn=x -w '{s}' -b dc=y",
+                "docker login -u bob -p '{s}' registry.internal", "az login -u bob -p '{s}'",
+                "sqlcmd -S h -U sa -P '{s}'", "gpg --batch --passphrase '{s}' -d x.gpg",
+                "7z x -p'{s}' a.7z", "zip -P '{s}' a.zip b", "htpasswd -b .htpasswd bob '{s}'",
+                "rabbitmqctl add_user bob '{s}'", "twine upload -u bob -p '{s}' dist/*",
+                "smbclient //h/share -U 'bob%{s}'", "helm registry login h -u bob --password '{s}'",
+                "CREATE USER bob IDENTIFIED BY '{s}';", "ALTER USER bob WITH PASSWORD '{s}';",
+                "ALTER ROLE bob LOGIN PASSWORD '{s}'", "define('DB_PASSWORD', '{s}');",
+                "kubectl create secret generic x --from-literal=password='{s}'",
+                "keytool -genkey -storepass '{s}' -alias a", "openssl aes-256-cbc -k '{s}' -in a",
+                "openssl rsa -in k -passin 'pass:{s}'", "gh secret set DEPLOY -b '{s}'")),
+    "bare": (over(SIGNS), ("DB_PASSWORD={s}\n", "export API_PASS={s}\n", "password: {s}\n"),
+             ("REDIS_PASSWORD={s}\nPORT=1", "spring.datasource.password={s}\n",
+              "  smtp_password: {s}\n  port: 25\n", "[client]\nuser=bob\npassword={s}\n",
+              "ENV ADMIN_PASSWORD={s}\n", "     3\tMYSQL_ROOT_PASSWORD={s}\n")),
+    "list": (made_of((SIGNS, 15)), ('["sshpass","-p",{j},"ssh","h"]',),
+             ('"args": ["--password", {j}, "-v"]', '["mysql", "-u", "root", "-p", {j}]')),
+    "markup": (over(NO_MARKUP), ("<password>{s}</password>",),
+               ('<input type="password" name="p" value="{s}">', '<add key="DbPassword" value="{s}"/>',
+                '<input value="{s}" id="x" type="password">', "<db.password>{s}</db.password>")),
+    "connection": (over("".join(c for c in NO_DOUBLE if c not in ";'")),
+                   ("Server=h;User Id=sa;Password={s};",),
+                   ("Data Source=h;Initial Catalog=a;User ID=b;Password={s};Encrypt=true",
+                    '"Host=h;Username=b;Password={s}"', "Server=h;Uid=b;Pwd={s};Database=c")),
+    "query": (over(NO_QUERY), ("https://h/login?user=bob&password={s}&x=1",),
+              ("POST /login username=bob&passwd={s}", "jdbc:mysql://h/d?user=a&password={s}")),
+    "argument": (over(ALNUM + "!@%^*+=_.?"),
+                 ("mysql -u root -p{s} shop", "tool --password {s} -v", "curl -u bob:{s} https://h"),
+                 ("wget --password={s} https://h/x", "redis-cli -h h -a {s} ping",
+                  "mongodump -u a -p {s} --db x", "xfreerdp /u:bob /p:{s} /v:h",
+                  "nuget sources add -Name x -Password {s}", "docker login -u bob -p {s} h",
+                  "htpasswd -nb bob {s}", "machine h login bob password {s}",
+                  "smbclient //h/s -U bob%{s} -c ls", "ldapsearch -x -w {s} -D cn=a")),
+    "words": (two_words, ("DB_PASSWORD={s}\n", '"password": "{s}"'),
+              ("POSTGRES_PASSWORD={s}\n", "export ADMIN_PASSWORD={s}\n", '"db_password":"{s}"',
+               "docker run -e MYSQL_PASSWORD={s} db:8", "mysql -uroot -p{s} app")),
+    "dashed": (dashed_words, ("JWT_SECRET={s}\n",),
+               ('SESSION_SECRET="{s}"', "export APP_SECRET={s}\n", "password: {s}\n")),
+    "phrase": (seed_phrase, ("mnemonic: {s}\n", 'MNEMONIC="{s}"'),
+               ('"seedPhrase": "{s}"', "recovery phrase: {s}", "Your seed phrase is: {s}\n",
+                "SEED_PHRASE='{s}'")),
 }  # fmt: skip
+MORE_KEYS: dict[str, tuple[Make, tuple[str, ...]]] = {
+    "vercel_blob": (made_of("vercel_blob_rw_", (ALNUM, 16), "_", (ALNUM, 30)), DEV_PLAIN),
+    "amz_signature": (made_of((HEX, 64)), ("https://b.s3.internal/o?X-Amz-Date=1&X-Amz-Signature={s}",)),
+    "wandb": (made_of((HEX, 40)), ("wandb login {s}\n", "WANDB_API_KEY={s}\n")),
+    "bcrypt": (made_of("$2y$12$", (ALNUM + "./", 53)), ("bob:{s}\n", "htpasswd: bob:{s}")),
+    "shadow": (made_of("$6$", (ALNUM, 12), "$", (ALNUM + "./", 86)), ("root:{s}:19000:0:99999:7:::",)),
+    "basic_header": (lambda rng: b64(f"svc:{pick(rng, ALNUM, 14)}".encode()),
+                     ("Authorization: Basic {s}", "curl -H 'Authorization: Basic {s}' https://h")),
+    "npm_token": (uuid, ("//registry.npmjs.org/:_authToken={s}\n",
+                         "npm config set //r.internal/:_authToken {s}")),
+    "aws_set": (made_of((ALNUM + "/+", 40)), ("aws configure set aws_secret_access_key {s}",)),
+    "pgpass": (made_of((ALNUM, 16)), ("db.internal:5432:app:bob:{s}\n",)),
+    "pypirc": (made_of((ALNUM + "!%*", 18)), ("[pypi]\nusername = bob\npassword = {s}\n",)),
+    "kube_token": (made_of((ALNUM, 40)), ("users:\n- name: a\n  user:\n    token: {s}\n",)),
+    "url_password": (made_of((ALNUM, 16)), (*DEV_URLS, *HELDOUT_URLS)),
+}  # fmt: skip
+
+
+def _plain(text: str, secret: str) -> tuple[str, list[tuple[str, int]]]:
+    return text, [(secret, PIECE)]
+
+
+def _json(text: str, secret: str) -> tuple[str, list[tuple[str, int]]]:
+    return json.dumps({"out": text}), [(json.dumps(secret)[1:-1], PIECE + 2)]
+
+
+def _nested(text: str, secret: str) -> tuple[str, list[tuple[str, int]]]:
+    inner, forms = _json(text, secret)
+    return _json(inner, forms[0][0])[0], [(json.dumps(forms[0][0])[1:-1], PIECE + 6)]
+
+
+def _unicode(text: str, secret: str) -> tuple[str, list[tuple[str, int]]]:
+    def escape(part: str) -> str:
+        return "".join(c if c.isalnum() or c == " " else f"\\u{ord(c):04x}" for c in part)
+
+    return f'{{"out": "{escape(text)}"}}', [(escape(secret), PIECE + 10)]
+
+
+def _url(text: str, secret: str) -> tuple[str, list[tuple[str, int]]]:
+    return "data=" + quote(text, safe=""), [(quote(secret, safe=""), PIECE + 6)]
+
+
+def _base64_line(text: str, secret: str) -> tuple[str, list[tuple[str, int]]]:
+    del secret
+    blob = b64(text.encode())
+    return f"echo {blob} | base64 -d", [(blob, 20)]
+
+
+def _base64_value(text: str, secret: str) -> tuple[str, list[tuple[str, int]]]:
+    blob = b64(secret.encode())
+    return text.replace(secret, blob), [(blob.rstrip("="), 12)]
+
+
+def _broken(between: str) -> Callable[[str, str], tuple[str, list[tuple[str, int]]]]:
+    def encode(text: str, secret: str) -> tuple[str, list[tuple[str, int]]]:
+        half = len(secret) // 2
+        first, second = secret[:half], secret[half:]
+        return text.replace(secret, first + between + second), [(first, 12), (second, 12)]
+
+    return encode
+
+
+PIECE = 8
+ENCODINGS: dict[str, Callable[[str, str], tuple[str, list[tuple[str, int]]]]] = {
+    "plain": _plain, "json": _json, "json in json": _nested, "\\u": _unicode, "url": _url,
+    "base64 value": _base64_value, "base64 line": _base64_line, "broken line": _broken("\n"),
+    "broken with \\": _broken("\\\n"),
+}  # fmt: skip
+BREAKABLE = 36
+"""Only keys at least this long are broken over two lines, and of passwords none."""
 
 
 def escape(text: str, depth: int) -> str:
@@ -211,41 +336,54 @@ def escape(text: str, depth: int) -> str:
     return text
 
 
-def make_cases(split: str) -> Iterator[dict[str, Any]]:
-    """Rows of text, secrets, negatives, kind and depth; the same for the same split."""
-    rng = random.Random(SPLITS[split])  # noqa: S311 - repeatable on purpose
-    heldout = split == "heldout"
-    plain, named, urls = (
-        (HELDOUT_PLAIN, HELDOUT_NAMED, HELDOUT_URLS)
-        if heldout
-        else (DEV_PLAIN, DEV_NAMED, DEV_URLS)
-    )
+def _list_keys(rng: random.Random, *, heldout: bool) -> Iterator[tuple[str, str, str]]:
+    """Kind, text and secret of keys that a format, a name or a place tells."""
+    plain, named = (HELDOUT_PLAIN, HELDOUT_NAMED) if heldout else (DEV_PLAIN, DEV_NAMED)
     for kind, make in SELF_TELLING.items():
-        for number in range(PER_KIND):
+        for _ in range(PER_KIND):
             secret = make(rng)
-            yield _case(kind, rng.choice(plain).format(s=secret), [secret], depth=number % 3)
+            yield kind, rng.choice(plain).format(s=secret), secret
     for kind, (make, names) in TOLD_BY_NAME.items():
-        for number in range(PER_KIND):
+        for _ in range(PER_KIND):
             secret, name = make(rng), names[heldout]
             flag = name.lower().replace("_", "-")
-            text = rng.choice(named).format(s=secret, k=name, f=flag)
-            yield _case(kind, text, [secret], depth=number % 3)
-    for number in range(PER_KIND):
-        secret = pick(rng, ALNUM, 16)
-        yield _case("url_password", rng.choice(urls).format(s=secret), [secret], depth=number % 3)
-    for shape, (make, places) in NEGATIVES.items():
-        for number in range(NEGATIVES_PER_SHAPE):
-            negative = make(rng)
-            row = _case(shape, rng.choice(places).format(n=negative), [], depth=number % 3)
-            yield {**row, "negatives": [escape_inner(negative, number % 3)]}
+            yield kind, rng.choice(named).format(s=secret, k=name, f=flag), secret
+    for kind, (make, places) in MORE_KEYS.items():
+        for _ in range(PER_KIND):
+            secret = make(rng)
+            yield kind, rng.choice(places).format(s=secret), secret
 
 
-def escape_inner(text: str, depth: int) -> str:
-    for _ in range(depth):
-        text = json.dumps(text)[1:-1]
-    return text
+def _list_passwords(rng: random.Random, *, heldout: bool) -> Iterator[tuple[str, str, str]]:
+    for kind, (make, dev, held) in PASSWORD_PLACES.items():
+        for place in held if heldout else dev:
+            for _ in range(PER_PASSWORD):
+                secret = make(rng)
+                text = place.format(s=secret, j=json.dumps(secret))
+                yield f"password {kind}", text, secret
 
 
-def _case(kind: str, text: str, secrets: list[str], *, depth: int) -> dict[str, Any]:
-    return {"text": escape(text, depth), "secrets": secrets, "negatives": [], "kind": kind,
-            "depth": depth}  # fmt: skip
+def make_cases(split: str) -> Iterator[dict[str, Any]]:
+    """Rows of text, forms of its secret, kind and encoding; the same for the same split."""
+    rng = random.Random(SPLITS[split])  # noqa: S311 - repeatable on purpose
+    heldout = split == "heldout"
+    keys = [*_list_keys(rng, heldout=heldout)]
+    for encoding, encode in ENCODINGS.items():
+        for kind, text, secret in keys:
+            broken = encoding.startswith("broken")
+            if broken and (len(secret) < BREAKABLE or "\n" in secret or kind in UNBROKEN):
+                continue
+            yield _case(kind, encoding, *encode(text, secret))
+    for kind, text, secret in _list_passwords(rng, heldout=heldout):
+        for encoding in ("plain", "json", "json in json", "\\u", "base64 line"):
+            shown = json.dumps(secret)[1:-1] if json.dumps(secret) in text else secret
+            coded, forms = ENCODINGS[encoding](text, shown)
+            yield _case(kind, encoding, coded, [(form, max(6, size - 2)) for form, size in forms])
+
+
+UNBROKEN = frozenset({"amz_signature", "wandb", "bcrypt", "shadow", "azure_storage"})
+
+
+def _case(kind: str, encoding: str, text: str, forms: list[tuple[str, int]]) -> dict[str, Any]:
+    return {"text": text, "secrets": [form for form, _ in forms], "kind": kind,
+            "pieces": [size for _, size in forms], "encoding": encoding, "negatives": []}  # fmt: skip

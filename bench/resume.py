@@ -26,7 +26,8 @@ from rich.console import Console
 from rich.table import Table
 
 from warmstart.app import Workspace
-from warmstart.app.experiments import reach_verdict, read_standing
+from warmstart.app.experiment_verdicts import make_report
+from warmstart.app.experiments import read_state
 from warmstart.app.templates import open_library
 from warmstart.model.template import Example, Template, TemplateState
 from warmstart.testing import LearningModel, Prompt, Reply, ScriptedEndpoint
@@ -124,13 +125,13 @@ def run_killed(home: Path, options: argparse.Namespace, longest: float) -> Kills
 
 def inspect(home: Path) -> dict[str, Any]:
     workspace = Workspace.open(home)
-    standing = read_standing(workspace, NAME)
+    standing = read_state(workspace, NAME)
     lines = (home / "experiments" / NAME / "trials.jsonl").read_text("utf-8").splitlines()
     keys = [(row["task"], row["arm"], row["number"]) for row in map(json.loads, lines)]
     with workspace.open_store(read_only=True) as db:
         sessions = db.session_count("experiment")
         problems = len(db.verify().problems)
-    verdict = reach_verdict(standing)
+    verdict = make_report(standing).verdict
     primary = verdict.analysis.comparisons[0].primary
     return {
         "trials": len(keys),

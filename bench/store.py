@@ -41,9 +41,7 @@ from warmstart.gateway import (
     SessionStore,
     build_session_key,
 )
-from warmstart.store import SessionDB, StoreBusyError
-from warmstart.store.chats import Chat
-from warmstart.store.encoding import BORN_COLUMNS
+from warmstart.store import INSERT_COLUMNS, Chat, SessionDB, StoreBusyError
 
 MAX_P50_RATIO, MAX_P99_RATIO = 1.5, 3.0
 MIN_SEED_RATIO = {"normal": 1000, "full": 500}
@@ -51,7 +49,7 @@ MAX_FLAT_RATIO = 1.3
 SESSIONS = 10_000
 KEYS_PER_WRITER = 10
 TEXT = "The build is green again; the shop's totals were off by one. " * 4
-BARE_COLUMNS = ("session_id", *BORN_COLUMNS, "content_hash", "dedupe_key", "search_text")
+BARE_COLUMNS = ("session_id", *INSERT_COLUMNS, "content_hash", "dedupe_key", "search_text")
 BARE_INSERT = (
     f"INSERT INTO messages ({', '.join(BARE_COLUMNS)})"
     f" VALUES ({', '.join('?' * len(BARE_COLUMNS))})"
@@ -175,7 +173,7 @@ def open_gateway(folder: Path, durability: Any, keys: int) -> SessionStore:
         for entry in entries:
             store.chats.put(entry)  # only to set the stage
 
-    db._backend.write(fill)  # noqa: SLF001 - one transaction, for the same reason
+    db.backend.write(fill)  # one transaction, for the same reason
     return store
 
 

@@ -28,7 +28,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from warmstart.warm.tokens import estimate_tokens
+from warmstart.warm import estimate_tokens
 
 MAX_MEDIAN, MAX_P90 = 0.05, 0.10
 MIN_CHARS, MAX_CHARS = 500, 6000

@@ -17,6 +17,9 @@ Parts, each a row of the table with its tries and failures:
 - ``mutants``: 3,000 damaged session files through ``sessions list`` and ``profile``. A failure is a
   traceback, an exit code that is not documented, or no answer within a minute.
 - ``imports``: hostile template files (``bench/import_hostile.py``).
+- ``texts``: texts of 1 MB made to be slow, for redaction, for the scan for orders
+  (``bench/text_hostile.py``) and for the judge (``bench/outcome_hostile.py``). A failure takes more
+  than three times the CPU of ordinary text of that size in the same run.
 
 ``--quick`` is a run of about two minutes; ``--corpus`` adds a folder of real sessions to the files
 that are mutated.
@@ -48,8 +51,10 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 import import_hostile
+import outcome_hostile
 import resume
 import store
+import text_hostile
 from support.badinput import DAMAGES, ODD_VALUES, damage, list_places
 from warmstart.samples import samples_path
 
@@ -60,6 +65,10 @@ MAX_BASE_BYTES = 200_000
 ANSWER_SECONDS = 60.0
 COMMAND_SECONDS = 300.0
 ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b(?:msg|toolu|req)_\w+")
+MAX_TEXT_RATIO = 3.0
+TEXT_SECONDS = 6.0
+MAX_HANGS = 3
+"""Texts without an answer after which the others of their kind are not tried."""
 SMALL_DISKS_KB = (40, 80, 120, 200, 300, 500)
 
 
@@ -74,12 +83,15 @@ class Options(NamedTuple):
     mutants: int = 3000
     imports: int = 3000
     tasks: int = 50
+    texts: int = 10_000
+    """Hostile texts for each of redaction, scan and judge, at most."""
+    text_size: int = 1_000_000
     seed: int = 1
     corpus: Path | None = None
 
 
 QUICK = Options(writer_seconds=5, store_kills=5, kills=4, copies=10, mutants=240, imports=500,
-                tasks=12)  # fmt: skip
+                tasks=12, texts=40, text_size=200_000)  # fmt: skip
 
 
 class Row(NamedTuple):
@@ -206,13 +218,14 @@ def widen_samples(folder: Path, copies: int) -> Path:
         target = folder / "projects" / path.parent.name
         target.mkdir(parents=True, exist_ok=True)
         for number in range(copies):
-
-            def rename(match: re.Match[str], number: int = number) -> str:
-                return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{match.group()} {number}"))
-
-            name = ID.sub(rename, path.stem)
-            (target / f"{name}.jsonl").write_text(ID.sub(rename, text), "utf-8")
+            name = rename_ids(path.stem, number)
+            (target / f"{name}.jsonl").write_text(rename_ids(text, number), "utf-8")
     return folder
+
+
+def rename_ids(text: str, copy: object) -> str:
+    """The text with ids of its own; the same ids for the same copy."""
+    return ID.sub(lambda m: str(uuid.uuid5(uuid.NAMESPACE_URL, f"{m.group()} {copy}")), text)
 
 
 def kill_and_rerun(
@@ -279,9 +292,10 @@ def try_experiment(options: Options, folder: Path) -> Iterator[Row]:
         tasks=options.tasks, trials=2, kills=options.kills, jobs=2, seed=options.seed
     )
     found = resume.measure(wanted)
-    failures = resume.find_failures(found)
+    # Few kills at work make a small try, not a failure.
+    failures = [one for one in resume.find_failures(found) if "hardly ever killed" not in one]
     yield Row("experiment killed until it was done", found["kills"], tuple(failures),
-              f"{found['wanted']} trials")  # fmt: skip
+              f"{found['wanted']} trials, {found['kills_at_work']} kills at work")  # fmt: skip
 
 
 # -- damaged files
@@ -368,39 +382,133 @@ def try_mutants(options: Options, folder: Path) -> Iterator[Row]:
 
 def _follow_mutants(options: Options, start: int, end: int, failures: list[str]) -> int:
     """Read a child's lines; where it hangs or dies, note it and go on after that batch."""
-    words = [sys.executable, __file__, "--answer-mutants", str(start), str(end),
-             "--seed", str(options.seed)]  # fmt: skip
+    words = ["--answer-mutants", str(start), str(end), "--seed", str(options.seed)]
     words += ["--corpus", str(options.corpus)] if options.corpus else []
-    process = subprocess.Popen(
-        words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, bufsize=1
-    )
     at = start
+    for row in follow_child(words, ANSWER_SECONDS):
+        at = row.get("batch", at)
+        failures += [f"batch {at}: {row['fault']}"] if "fault" in row else []
+    return at + 1
+
+
+def follow_child(words: list[str], seconds: float) -> Iterator[dict[str, Any]]:
+    """Lines of JSON from this script in another process; a last one where it hangs or dies."""
+    process = subprocess.Popen(
+        [sys.executable, __file__, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        text=True, bufsize=1,
+    )  # fmt: skip
     if process.stdout is None:
         raise AssertionError
+    fault = ""
+    is_over = False
     try:
-        while select.select([process.stdout], [], [], ANSWER_SECONDS)[0]:
+        while select.select([process.stdout], [], [], seconds)[0]:
             line = process.stdout.readline()
             if not line:
+                is_over = True
                 break
-            row = json.loads(line)
-            at = row["batch"]
-            failures += [f"batch {at}: {row['fault']}"] if "fault" in row else []
+            yield json.loads(line)
         else:
-            failures.append(f"batch {at}: no answer in {ANSWER_SECONDS:g} s")
+            fault = f"no answer in {seconds:g} s"
     finally:
-        process.kill()
+        if not is_over:
+            process.kill()
         code = process.wait()
-    if code in (0, -9) and at < end - 1 and not failures:
-        failures.append(f"batch {at}: ended early")
-    elif code not in (0, -9):
-        failures.append(f"batch {at}: the process ended with {code}")
-    return at + 1
+    if fault or code:
+        yield {"fault": fault or f"the process ended with {code}", "ended": True}
 
 
 def try_imports(options: Options, folder: Path) -> Iterator[Row]:
     del folder
     figures = import_hostile.run(options.imports, options.seed)
     yield Row("hostile template files imported", options.imports, tuple(figures["broken"]))
+
+
+# -- hostile texts
+
+
+class Target(NamedTuple):
+    """Something that reads foreign text."""
+
+    work: Callable[[str], Any]
+    texts: Callable[[int], Iterator[tuple[str, str]]]
+    ordinary: tuple[str, ...]
+    nothing: float = 0.0
+    """CPU seconds that are next to nothing, whatever the ratio is."""
+
+
+def list_targets() -> dict[str, Target]:
+    import outcome_speed as judging  # noqa: PLC0415 - only in the child
+    from warmstart.redact import (  # noqa: PLC0415 - only this part needs it
+        find_orders,
+        redact,
+    )
+
+    return {
+        "redaction": Target(redact, text_hostile.list_secrets, text_hostile.ORDINARY),
+        "scan for orders": Target(find_orders, text_hostile.list_orders, text_hostile.ORDINARY),
+        "judge, results": Target(judging.judge_result, judging.list_results, judging.ORDINARY,
+                                 judging.MAX_RESULT_SECONDS),
+        "judge, commands": Target(judging.judge_command, judging.list_commands,
+                                  judging.ORDINARY_COMMANDS, judging.MAX_COMMAND_SECONDS),
+    }  # fmt: skip
+
+
+def pick_texts(options: Options, target: Target) -> list[tuple[str, str]]:
+    """All texts, or as many as are wanted, the same ones for the same seed."""
+    texts = list(target.texts(options.text_size))
+    if len(texts) <= options.texts:
+        return texts
+    return random.Random(options.seed).sample(texts, options.texts)  # noqa: S311 - repeatable
+
+
+def answer_texts(options: Options, name: str, first: int) -> None:
+    """A line of JSON before and after each text: which it is, and its CPU beside ordinary text."""
+    target = list_targets()[name]
+    size = options.text_size
+    ordinary = [outcome_hostile.repeat(text, size) for text in target.ordinary]
+    usual = max(min(take_time(target.work, text) for _ in range(3)) for text in ordinary)
+    most = max(MAX_TEXT_RATIO * usual, target.nothing)
+    texts = pick_texts(options, target)
+    for number, (shape, text) in enumerate(texts[first:], first):
+        row: dict[str, Any] = {"text": number, "of": len(texts), "shape": shape}
+        print(json.dumps(row), flush=True)
+        seconds = take_time(target.work, text)
+        if most < seconds < 3 * most:  # another process may have been in the way
+            seconds = min(seconds, *(take_time(target.work, text) for _ in range(2)))
+        found = {"ratio": seconds / usual, "slow": seconds > most}
+        print(json.dumps({**row, **found}), flush=True)
+
+
+def take_time(work: Callable[[str], Any], text: str) -> float:
+    started = time.process_time()
+    work(text)
+    return time.process_time() - started
+
+
+def try_texts(options: Options, folder: Path) -> Iterator[Row]:
+    del folder
+    for name in list_targets():
+        slow: list[str] = []
+        shape = ""
+        worst, at, count, hangs = 0.0, -1, 1, 0
+        while at + 1 < count and hangs < MAX_HANGS:
+            words = ["--answer-texts", name, str(at + 1), "--seed", str(options.seed)]
+            words += ["--texts", str(options.texts), "--text-size", str(options.text_size)]
+            for row in follow_child(words, TEXT_SECONDS):
+                at, count, shape = (
+                    row.get("text", at),
+                    row.get("of", count),
+                    row.get("shape", shape),
+                )
+                worst = max(worst, row.get("ratio", 0.0))
+                slow += [f"{shape}: {row['ratio']:.1f}x"] if row.get("slow") else []
+                if "fault" in row:
+                    hangs += 1
+                    slow.append(f"{shape}: {row['fault']}")
+        note = f"slowest {worst:.1f}x ordinary text" if worst else ""
+        note += ", the rest was not tried" if hangs == MAX_HANGS else ""
+        yield Row(f"{name}: hostile texts", at + 1, tuple(slow), note)
 
 
 PARTS: dict[str, Callable[[Options, Path], Iterator[Row]]] = {
@@ -411,6 +519,7 @@ PARTS: dict[str, Callable[[Options, Path], Iterator[Row]]] = {
     "experiment": try_experiment,
     "mutants": try_mutants,
     "imports": try_imports,
+    "texts": try_texts,
 }
 
 
@@ -446,10 +555,18 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--check", action="store_true", help="exit 1 where anything failed")
     parser.add_argument("--answer-mutants", nargs=2, type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--answer-texts", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--texts", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--text-size", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
     options = (QUICK if given.quick else Options())._replace(seed=given.seed, corpus=given.corpus)
     if given.answer_mutants:
         answer_mutants(options, *given.answer_mutants)
+        return 0
+    if given.answer_texts:
+        name, first = given.answer_texts
+        sizes = {"texts": given.texts, "text_size": given.text_size}
+        answer_texts(options._replace(**sizes), name, int(first))
         return 0
     rows = run_parts(options, given.only or list(PARTS))
     if given.json:

@@ -32,12 +32,17 @@ from rich.table import Table
 from warmstart.app import Workspace
 from warmstart.app.templates import open_library
 from warmstart.app.warming import Bookcase, Occasion, WarmConfig, prepare
+from warmstart.model import ErrorClass
 from warmstart.model.facts import Marker, MarkerKind
-from warmstart.model.outcome import ErrorClass
 from warmstart.model.template import Example, Guidance, Recovery, Template, TemplateState
-from warmstart.warm.build import build_warmup
-from warmstart.warm.render import render
-from warmstart.warm.select import Entry, Index, Rules, choose
+from warmstart.warm import (
+    SelectionRules,
+    TemplateEntry,
+    TemplateIndex,
+    build_warmup,
+    choose,
+    render,
+)
 
 MAX_FIRST_MS, MAX_NEXT_MS = 25.0, 5.0
 MAX_RATIOS = {"help": 2.0, "list": 3.0, "list_json": 3.0}
@@ -141,19 +146,22 @@ def measure_starts(workspace: Workspace, messages: list[str]) -> dict[str, float
 def measure_stages(templates: list[Template], messages: list[str]) -> dict[str, float]:
     by_name = {template.name: template for template in templates}
     entries = [
-        Entry(name=t.name, tags=t.tags, anchors=t.anchors, task_type=t.task_type) for t in templates
+        TemplateEntry(name=t.name, tags=t.tags, anchors=t.anchors, task_type=t.task_type)
+        for t in templates
     ]
-    rules = Rules(holdout=0.0)
+    rules = SelectionRules(holdout=0.0)
 
-    def go(index: Index, message: str) -> None:
+    def go(index: TemplateIndex, message: str) -> None:
         choice = choose(message, index, session_seed=message, rules=rules)
         if choice.template:
             warmup = build_warmup(by_name[choice.template], template_id="0" * 64)
             render(warmup, FORM)
 
-    index = Index(entries)
+    index = TemplateIndex(entries)
     return {
-        "stages_first_ms": min(timed(lambda m=m: go(Index(entries), m)) for m in messages[:9]),  # type: ignore[misc]
+        "stages_first_ms": min(
+            timed(lambda m=m: go(TemplateIndex(entries), m)) for m in messages[:9]
+        ),  # type: ignore[misc]
         "stages_next_ms": min(timed(lambda m=m: go(index, m)) for m in messages),  # type: ignore[misc]
     }
 

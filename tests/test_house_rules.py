@@ -96,7 +96,8 @@ def test_every_exception_is_still_needed() -> None:
 
 
 def test_broad_excepts_stand_only_where_the_style_allows() -> None:
-    allowed = {"sources/scan.py"}
+    # One bad transcript among many, and a reader of another package.
+    allowed = {"sources/scan.py", "sources/registry.py"}
     found = {
         _name(path)
         for path in MODULES

@@ -13,22 +13,20 @@ from pathlib import Path
 
 from warmstart.app import Workspace
 from warmstart.app.experiment_arms import find_template
-from warmstart.app.experiment_runs import Progress, RunOptions, run_experiment
+from warmstart.app.experiment_runs import RunOptions, run_experiment
+from warmstart.app.experiment_verdicts import make_report
 from warmstart.app.experiments import (
+    ExperimentState,
     NewExperiment,
-    Standing,
     create_experiment,
     find_folder,
-    reach_verdict,
-    read_standing,
+    read_state,
 )
 from warmstart.app.mining import mine_template
 from warmstart.app.templates import open_library
 from warmstart.errors import NotFoundError
-from warmstart.experiment.plan import Design, Direction, Metric, Runner, RunnerKind
-from warmstart.experiment.verdict import Verdict
-from warmstart.mine.request import BuildRequest
-from warmstart.mine.rules import Rules
+from warmstart.experiment import Design, Direction, Metric, Runner, RunnerKind, Verdict
+from warmstart.mine import BuildRequest, Rules
 from warmstart.model.selection import Selection
 from warmstart.model.template import TemplateState
 from warmstart.sources import ReadLog
@@ -74,10 +72,10 @@ class Loop:
             self._run(REPEAT, ("cold", f"warm:{TEMPLATE}"), seed=OTHER_SEED)
             self._compare_cold()
 
-    def read(self, name: str) -> tuple[Standing, Verdict]:
+    def read(self, name: str) -> tuple[ExperimentState, Verdict]:
         """Where an experiment stands, and its answer."""
-        standing = read_standing(self.workspace, name)
-        return standing, reach_verdict(standing)
+        standing = read_state(self.workspace, name)
+        return standing, make_report(standing).verdict
 
     def _run(self, name: str, arms: tuple[str, ...], *, seed: int, split: str = "test") -> None:
         design = Design(
@@ -98,7 +96,7 @@ class Loop:
             name=name, design=design, runner=runner, tasks_file=self.tasks, split=split
         )
         self._ensure(wanted)
-        run_experiment(self.workspace, name, RunOptions(jobs=self.jobs, report=self._tell(name)))
+        run_experiment(self.workspace, name, RunOptions(jobs=self.jobs, report=self._report(name)))
 
     def _ensure(self, wanted: NewExperiment) -> None:
         try:
@@ -130,7 +128,7 @@ class Loop:
         lines = [
             json.dumps({"session": trial.session, "arm": arm, "task": trial.task})
             for name, arm in arms.items()
-            for trial in read_standing(self.workspace, name).trials
+            for trial in read_state(self.workspace, name).trials
             if trial.arm == "cold"
         ]
         self.workspace.write_file(labels, ["\n".join(lines).encode()], overwrite=True)
@@ -141,13 +139,8 @@ class Loop:
         self._ensure(NewExperiment(name=SAME, design=design, runner=runner))
         run_experiment(self.workspace, SAME)
 
-    def _tell(self, name: str) -> Callable[[Progress], None]:
-        def tell(progress: Progress) -> None:
-            if progress.trial is not None:
-                self.say(f"{name} {progress.done}/{progress.total} {progress.trial.task}"
-                         f" {progress.trial.arm}")  # fmt: skip
-
-        return tell
+    def _report(self, name: str) -> Callable[[int, int], None]:
+        return lambda done, total: self.say(f"{name} {done}/{total}")
 
 
 def choose_tasks(source: Path, target: Path, *, training: int, test: int) -> Path:

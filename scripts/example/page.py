@@ -27,11 +27,8 @@ from example.loop import (
 )
 from warmstart._version import __version__
 from warmstart.app.experiment_arms import find_template
-from warmstart.app.experiments import Standing
-from warmstart.experiment._effects import Effect
-from warmstart.experiment.plan import Metric
-from warmstart.experiment.trial import Trial
-from warmstart.experiment.verdict import Verdict
+from warmstart.app.experiments import ExperimentState
+from warmstart.experiment import Effect, Metric, Trial, Verdict
 from warmstart.model.template import Template
 
 NOTES = TASKS.parent / "notes.md"
@@ -119,7 +116,7 @@ pairs have the same calls and the same outcome. Verdict of that pair of arms:
 """
 
 
-def _count_equal(standing: Standing) -> int:
+def _count_equal(standing: ExperimentState) -> int:
     by_task: dict[str, list[Trial]] = {}
     for trial in standing.trials:
         by_task.setdefault(trial.task, []).append(trial)
@@ -172,7 +169,7 @@ def _describe_run(title: str, name: str, seed: int, loop: Loop) -> str:
     return "\n".join([*lines, ""])
 
 
-def _describe_size(standing: Standing, seed: int) -> str:
+def _describe_size(standing: ExperimentState, seed: int) -> str:
     plan = standing.plan
     return (
         f"Seed {seed}, {plan.tasks.count} tasks, {plan.design.trials} x in each arm,"
@@ -215,7 +212,7 @@ def _effect_row(effect: Effect) -> str:
     return f"| {effect.treatment} | {effect.metric.value} | {values} | {change} | {p} | {mde} |"
 
 
-def _kind_table(standing: Standing) -> Iterator[str]:
+def _kind_table(standing: ExperimentState) -> Iterator[str]:
     """Solved tasks and failed calls by kind of task, for those who want to look closer."""
     kinds = sorted({trial.task.partition("-")[0] for trial in standing.trials})
     yield f"| arm | {' | '.join(f'{kind}: solved, failed calls' for kind in kinds)} |"

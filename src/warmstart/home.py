@@ -21,3 +21,8 @@ def find_home(environ: Mapping[str, str] | None = None) -> Path:
 
         named = user_data_dir("warmstart")
     return Path(named).expanduser()
+
+
+def find_store(home: Path, named: str | None = None) -> str:
+    """The live store's path or address: the one named, ``WARMSTART_STORE``, or the home's own."""
+    return named or os.environ.get("WARMSTART_STORE") or str(home / STORE_FILE)

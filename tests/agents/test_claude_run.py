@@ -21,13 +21,13 @@ ADVICE = "Run pytest -q first."
 
 def answer(prompt: Prompt) -> Reply:
     """A model that waits for MCP servers and uses ours, or runs one command, and then is done."""
-    made = [call.name for turn in prompt.since_asked for call in turn.calls]
-    ours = next((tool for tool in prompt.tools if tool.endswith("__warm_list")), None)
-    if not prompt.tools or ours in made or "Bash" in made:
+    made = [call.tool for message in prompt.since_asked for call in message.requests]
+    ours = next((tool for tool in prompt.tool_names if tool.endswith("__warm_list")), None)
+    if not prompt.tool_names or ours in made or "Bash" in made:
         return Reply("All done.")
     if ours:
         return Reply(calls=(ToolCall(ours),))
-    if "WaitForMcpServers" in prompt.tools:
+    if "WaitForMcpServers" in prompt.tool_names:
         return Reply(calls=(ToolCall("WaitForMcpServers"),))
     return Reply(calls=(ToolCall("Bash", {"command": "echo hi", "description": "x"}),))
 
@@ -94,15 +94,17 @@ def test_a_message_on_stdin_chooses_and_arrives(claude: Computer) -> None:
     assert MESSAGE in request.prompt.asked
 
 
-def test_a_session_of_the_users_own_gets_text(claude: Computer) -> None:
+def test_a_session_of_the_users_own_gets_a_named_template_as_text(claude: Computer) -> None:
     claude.run("claude", "-p", "hello")
     (transcript,) = list_transcripts(claude)
-    claude.warmstart("run", "--", "claude", "-p", MESSAGE, "--resume", transcript.stem)
+    resume = ("claude", "-p", MESSAGE, "--resume", transcript.stem)
+    claude.warmstart("run", "--", *resume)
+    assert "pytest -q" not in claude.endpoint.requests[-1].prompt.system
+    claude.warmstart("run", "--template", "fix-cart", "--", *resume)
     request = claude.endpoint.requests[-1]
     assert "pytest -q" in request.prompt.system
     assert find_pairs(request.body) == []
-    assert [start.form for start in claude.starts()] == ["text"]
-    assert claude.sync()["calls"] == 1
+    assert claude.starts() == []
 
 
 @pytest.mark.parametrize("installed", [False, True])
@@ -152,6 +154,6 @@ def test_the_model_calls_a_tool_of_our_server(claude: Computer) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     last = claude.endpoint.requests[-1].prompt
-    assert any(tool.startswith("mcp__warmstart__") for tool in last.tools)
-    results = [turn.text for turn in last.turns if turn.role == "tool"]
+    assert any(tool.startswith("mcp__warmstart__") for tool in last.tool_names)
+    results = [result.text for message in last.messages for result in message.results]
     assert "fix-cart" in results[-1]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -73,3 +75,42 @@ def test_with_the_plugin_on_a_start_is_decided_once(hermes: Computer) -> None:
     assert [find_pairs(body) for body in list_requests(hermes)] == [[]] * 2
     (start,) = hermes.starts()
     assert (start.arm, start.form) == ("cold", "")
+
+
+@pytest.mark.parametrize("how", ["run", "plugin", "continue"])
+def test_a_resumed_session_gets_the_bytes_it_began_with_and_is_no_start(
+    how: str, hermes: Computer
+) -> None:
+    hermes.warmstart("run", "--", *CHAT)
+    (first, *_) = list_requests(hermes)
+    session_id = find_session(hermes)
+    resume = ("-c",) if how == "continue" else ("--resume", session_id)
+    command = ("hermes", "chat", *resume, "-Q", "-q", "Thank you")
+    seen = len(list_requests(hermes))
+    if how == "plugin":
+        config = json.loads((hermes.user / ".hermes" / "config.yaml").read_text())
+        write_config(hermes, {**config, "plugins": {"enabled": ["warmstart"]}})
+        hermes.run(*command)
+    else:
+        hermes.warmstart("run", "--", *command)
+    again = list_requests(hermes)[seen]
+    assert find_pairs(again) == find_pairs(first) == [("terminal", RESULT)]
+    assert "Thank you" in again["messages"][-1]["content"]
+    count = len(find_prefix(first))
+    assert find_prefix(again)[:count] == find_prefix(first)
+    assert [start.arm for start in hermes.starts()] == ["warm"]
+    assert find_session(hermes) == session_id
+
+
+def find_session(computer: Computer) -> str:
+    """The id of the one session Hermes has."""
+    path = computer.user / ".hermes" / "state.db"
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+        ((session_id,),) = database.execute("SELECT id FROM sessions").fetchall()
+    return str(session_id)
+
+
+def find_prefix(body: Mapping[str, Any]) -> list[Any]:
+    """What stands before the user's own first message."""
+    texts = [message.get("content") for message in body["messages"]]
+    return body["messages"][1 : texts.index(MESSAGE)]

@@ -11,7 +11,7 @@ from warmstart.app import Workspace
 from warmstart.app.config import load_section
 from warmstart.app.warming import WarmConfig
 from warmstart.errors import UsageError
-from warmstart.warm.select import Policy
+from warmstart.warm import Policy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ import os
 import sqlite3
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -21,12 +22,12 @@ from warmstart.app.facts import (
     refresh_facts,
 )
 from warmstart.errors import NotFoundError, SourceError
-from warmstart.facts import hermes_book, hermes_refresh
-from warmstart.facts.derive import derive_facts
-from warmstart.model import Status
+from warmstart.facts import derive_facts, refresh
+from warmstart.model import Session, Status
 from warmstart.model.facts import SessionFacts
 from warmstart.model.selection import Selection
-from warmstart.sources import ReadLog
+from warmstart.sources import Found, ReadLog, UnitReader
+from warmstart.sources.readers.hermes import Hermes
 
 OK = '{"output": "a", "exit_code": 0, "error": null}'
 BAD = '{"output": "no such thing", "exit_code": 2, "error": null}'
@@ -116,7 +117,7 @@ def test_a_database_that_did_not_change_is_not_opened(
 ) -> None:
     os.utime(database, (1e9, 1e9))
     before = check(workspace, database)
-    monkeypatch.setattr(hermes_refresh, "find_changes", None)
+    monkeypatch.setattr(Hermes, "units", None)
     assert by_id(read_facts(workspace, Selection(paths=(str(database),)), ReadLog())) == before
 
 
@@ -124,7 +125,7 @@ def test_an_edit_in_place_that_comes_with_growth_is_found_within_the_hour(
     workspace: Workspace, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check(workspace, database)
-    monkeypatch.setattr(hermes_book, "MEASURE_SECONDS", -1.0)
+    monkeypatch.setattr(refresh, "MEASURE_SECONDS", -1.0)
     add_messages(database, "s1", user("more"))
     change(
         database, "UPDATE messages SET content = ? WHERE session_id = 's0' AND role = 'tool'", BAD
@@ -138,22 +139,19 @@ def test_only_changed_sessions_are_read_again(
     check(workspace, database)
     add_messages(database, "s1", user("more"))
     read: list[str] = []
-    build = hermes_refresh.Builder.build
 
-    def watched(self: Any, keys: Any) -> Any:
-        read.extend(keys)
-        return build(self, keys)
+    class Watched(UnitReader):
+        def read(self, found: Found, log: ReadLog, *, alone: bool = False) -> Iterator[Session]:
+            read.append(found.unit.key)
+            return super().read(found, log, alone=alone)
 
-    monkeypatch.setattr(hermes_refresh.Builder, "build", watched)
+    monkeypatch.setattr(refresh, "UnitReader", Watched)
     refresh_facts(workspace, Selection(paths=(str(database),)), ReadLog())
     assert read == ["s1"]
 
 
-def test_what_was_done_before_an_interrupt_is_kept(
-    workspace: Workspace, database: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_done_before_an_interrupt_is_kept(workspace: Workspace, database: Path) -> None:
     selection = Selection(paths=(str(database),))
-    monkeypatch.setattr(hermes_refresh, "BATCH", 1)
 
     def stop(done: int, total: int) -> None:
         assert total == 4
@@ -171,8 +169,8 @@ def test_what_was_done_before_an_interrupt_is_kept(
 def test_a_large_database_is_read_by_two_workers(
     workspace: Workspace, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hermes_refresh, "POOL_MESSAGES", 1)
-    monkeypatch.setattr(hermes_refresh, "can_fork", lambda: threading.active_count() == 1)
+    monkeypatch.setattr(refresh, "POOL_UNITS", 1)
+    monkeypatch.setattr(refresh, "can_fork", lambda: threading.active_count() == 1)
     assert len(check(workspace, database)) == 4
 
 
@@ -273,7 +271,7 @@ def test_selections_mean_the_same_for_facts_as_for_sessions(
         selection = Selection(paths=(str(path),), **filters)
         wanted = [s.id for s in workspace.read_sessions(selection, ReadLog())]
         assert [f.id for f in read_facts(workspace, selection, ReadLog())] == wanted
-        assert [row.id for row, _ in read_rows(workspace, selection, ReadLog())] == wanted
+        assert [row.id for row in read_rows(workspace, selection, ReadLog())] == wanted
         for session in sessions:
             assert selection.matches_facts(derive_facts(session)) == selection.matches(session)
 
@@ -324,7 +322,7 @@ def test_two_refreshes_at_once_leave_every_session_once(
         thread.join()
     assert failures == []
     with closing(sqlite3.connect(index_path(workspace))) as index:
-        assert index.execute("SELECT count(*) FROM sessions").fetchone() == (60,)
+        assert index.execute("SELECT count(*) FROM session_fact").fetchone() == (60,)
     check(workspace, database)
 
 
@@ -336,7 +334,7 @@ def test_rebuilding_begins_anew(workspace: Workspace, database: Path) -> None:
     assert len(by_id(read_facts(workspace, selection, ReadLog(), rebuild=True))) == 4
     status = read_status(workspace)
     assert status is not None
-    assert (status.sessions, status.calls, status.units) == (4, 4, 1)
+    assert (status.sessions, status.calls, status.units) == (4, 4, 4)
 
 
 def test_nothing_at_a_path_is_an_error_as_it_is_for_sessions(

@@ -28,7 +28,7 @@ from warmstart.app import Workspace
 from warmstart.app.facts import MASKED, read_facts, refresh_facts
 from warmstart.app.profile import profile_corpus
 from warmstart.app.redaction import Masker
-from warmstart.facts.derive import CUT, OPENING_CHARS
+from warmstart.facts import CUT, OPENING_CHARS
 from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog
 
@@ -119,7 +119,7 @@ def test_while_it_is_being_written_nothing_is_in_the_log_either(
     refresh_facts(workspace, selection, ReadLog())
     with closing(sqlite3.connect(workspace.home / "facts.db")) as reader:
         reader.execute("BEGIN")
-        reader.execute("SELECT count(*) FROM sessions").fetchone()  # keeps the log from going
+        reader.execute("SELECT count(*) FROM session_fact").fetchone()  # keeps the log from going
         refresh_facts(workspace, Selection(paths=(str(tmp_path / "state.db"),)), ReadLog())
         assert not find_leaks(plant.planted, read_kept(workspace))
 
@@ -169,7 +169,7 @@ def test_two_tools_whose_names_differ_by_a_secret_are_counted_apart(
     selection = Selection(paths=(str(make_database(tmp_path / "state.db", {"s": rows})),))
     (facts,) = read_facts(workspace, selection, ReadLog())
     assert len(facts.calls) == 3
-    assert len({call.same for call in facts.calls}) == 2
+    assert len({call.arguments_hash for call in facts.calls}) == 2
     profile = profile_corpus(workspace, selection, ReadLog())
     assert sum(tool.calls for tool in profile.tools) == 3
 

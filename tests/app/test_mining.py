@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from support.mining import make_shop
 from support.sessions import write_export
@@ -25,7 +26,7 @@ from warmstart.app.mining import (
 )
 from warmstart.app.polish import Endpoint, polish_template
 from warmstart.errors import NotFoundError, UsageError
-from warmstart.facts.derive import derive_facts
+from warmstart.facts import derive_facts
 from warmstart.mine import BuildRequest, Rules
 from warmstart.model.selection import Selection
 from warmstart.model.template import Example, Template
@@ -90,7 +91,10 @@ def test_sessions_of_a_database_are_fetched_by_id(workspace: Workspace) -> None:
 
 def test_a_session_that_is_gone_is_counted(workspace: Workspace, shop: Selection) -> None:
     facts = [derive_facts(session) for session in make_shop(2)]
-    moved = [replace(facts[0], path="/nowhere.jsonl"), replace(facts[1], id="hermes:gone")]
+    moved = [
+        structs.replace(facts[0], path="/nowhere.jsonl"),
+        structs.replace(facts[1], id="hermes:gone"),
+    ]
     log = ReadLog()
     fetched = list(fetch_sessions(workspace, moved, shop, log))
     assert [one.id for one in fetched] == [facts[0].id]
@@ -101,7 +105,7 @@ def test_a_damaged_database_is_skipped(workspace: Workspace, tmp_path: Path) -> 
     path = tmp_path / "state.db"
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE sessions (id)")
-    facts = [replace(derive_facts(make_shop(1)[0]), path=str(path))]
+    facts = [structs.replace(derive_facts(make_shop(1)[0]), path=str(path))]
     assert list(fetch_sessions(workspace, facts, Selection(paths=(str(path),)), ReadLog())) == []
 
 

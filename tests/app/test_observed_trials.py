@@ -9,8 +9,7 @@ from warmstart.app import Workspace
 from warmstart.app.observed_trials import collect_observed
 from warmstart.experiment.plan import Design, Plan, Runner, RunnerKind, TaskSet
 from warmstart.model.warmup import Arm
-from warmstart.store import SessionDB
-from warmstart.store.starts import Start
+from warmstart.store import SessionDB, Start
 
 PLAN = Plan(
     name="live",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from support.hermes_db import add_session, make_database, user
 from warmstart.app import Workspace
-from warmstart.app.facts import read_facts, read_session_rows
+from warmstart.app.facts import read_facts, read_rows
 from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog
 
@@ -40,5 +40,5 @@ def test_a_copy_of_a_database_counts_once_with_what_it_holds_more(tmp_path: Path
         ("hermes:one-1", 2), ("hermes:three-1", 1), ("hermes:three-1", 2), ("hermes:two-1", 2)
     ]  # fmt: skip
     assert log.counts == {"copy of a session that another database holds": 2}
-    rows = list(read_session_rows(workspace, replace(selection, min_messages=2), ReadLog()))
+    rows = list(read_rows(workspace, replace(selection, min_messages=2), ReadLog()))
     assert len(rows) == 3

@@ -23,8 +23,7 @@ from warmstart.library.guard import redact_for_others
 from warmstart.model.facts import Marker, MarkerKind
 from warmstart.model.selection import Selection
 from warmstart.model.template import Example, Template, TemplateState
-from warmstart.redact import RedactionError
-from warmstart.redact.redactor import MAX_DEPTH
+from warmstart.redact import MAX_DEPTH, RedactionError
 from warmstart.samples import samples_path
 from warmstart.sources import ReadLog
 

@@ -22,10 +22,7 @@ from warmstart.app.summaries import (
     read_summaries,
     read_summary,
 )
-from warmstart.facts import reading
-from warmstart.facts.index import move_aside
-from warmstart.facts.pool import can_fork
-from warmstart.facts.reading import split_chunks
+from warmstart.facts import can_fork, move_aside, reading, split_chunks
 from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog
 
@@ -71,7 +68,7 @@ def split_makers(parts: list[bytes]) -> tuple[list[bytes], set[int]]:
 
 def count_kept(workspace: Workspace) -> int:
     with closing(sqlite3.connect(index_path(workspace))) as index:
-        return int(index.execute("SELECT count(*) FROM summaries").fetchone()[0])
+        return int(index.execute("SELECT count(*) FROM summary").fetchone()[0])
 
 
 def test_summaries_are_made_once_and_again_after_a_change(
@@ -153,7 +150,7 @@ def test_beside_another_thread_no_process_is_begun(workspace: Workspace, large: 
 
 def test_a_few_missing_summaries_are_made_here(workspace: Workspace, large: Path) -> None:
     before = read_parts(workspace, large, name_sessions)
-    add_session(large, "s99", TURN)
+    add_session(large, "s99", TURN, started_at=1.8e9)
     after = read_parts(workspace, large, name_sessions)
     assert after == [*before, b"hermes:s99 by %d" % os.getpid()]
 
@@ -189,7 +186,7 @@ def test_the_summary_of_a_chunk_that_changed_meanwhile_is_not_kept(
 
     def summarise(facts: Any) -> bytes:
         with closing(sqlite3.connect(index_path(workspace))) as index, index:
-            index.execute("DELETE FROM sessions WHERE key = 's3'")
+            index.execute("DELETE FROM session_fact WHERE id = 'hermes:s3'")
         return b"%d" % len(facts)
 
     parts = read_parts(workspace, database, summarise)

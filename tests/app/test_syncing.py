@@ -25,8 +25,8 @@ from warmstart.model.selection import Selection
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
 from warmstart.sources import ReadLog
-from warmstart.store.starts import RecordedStart, Start
-from warmstart.warm.target import Target
+from warmstart.store import RecordedStart, Start
+from warmstart.warm import Target
 
 NOW = 1_800_000_000.0
 LATER = NOW + 3600

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,6 @@ from warmstart.errors import NotFoundError
 from warmstart.library.gate import UnapprovedError
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
-from warmstart.warm.select import Policy
 
 ALWAYS = WarmConfig(holdout=0.0)
 MESSAGE = "fix the failing checkout test"
@@ -165,17 +163,6 @@ def test_a_bookcase_is_kept_until_it_is_refreshed(workspace: Workspace) -> None:
         bookcase.refresh()
         after = prepare(workspace, occasion, ALWAYS, record=False, bookcase=bookcase)
     assert [p.choice.template for p in (before, still, after)] == [None, None, "docs"]
-
-
-def test_settings_and_similarity_reach_the_choice(workspace: Workspace) -> None:
-    def alike(message: str, texts: Sequence[str]) -> list[float]:
-        del message
-        return [1.0 for _ in texts]
-
-    config = WarmConfig(holdout=0, policy=Policy.BEST, threshold=0.2)
-    occasion = Occasion(message="unheard of")
-    assert not prepare(workspace, occasion, config, record=False).is_warm
-    assert prepare(workspace, occasion, config, record=False, similarity=alike).is_warm
 
 
 def test_past_sessions_say_what_a_bare_message_does_not(workspace: Workspace) -> None:

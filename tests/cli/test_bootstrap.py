@@ -44,4 +44,4 @@ def test_runners_that_disagree_are_refused(run: Run, home: Path) -> None:
     assert refused.exit_code == 2
     assert "disagree" in refused.stderr
     nothing = run("bootstrap", tasks, "--name", "r")
-    assert "say what is to be run" in nothing.stderr
+    assert "name one thing to run" in nothing.stderr

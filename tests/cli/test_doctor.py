@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from click.testing import Result
 
 from support.badinput import to_jsonl, write
@@ -89,3 +90,36 @@ def test_every_format_is_listed(run: Run) -> None:
     assert names == list(READERS)
     formats = json.loads(run("doctor", "--formats", "--json").stdout)["formats"]
     assert [entry["name"] for entry in formats] == list(READERS)
+
+
+SECRET = "ghp_x8Kq2LmZ7Vt4RbY1cNw9PdS3HfJ6GaTe05Uo"
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+@pytest.mark.parametrize(
+    "version", [SECRET, f"1.0 {SECRET}", "1.0\x1b]0;owned\x07\u202e\n\nnext: rm", "9" * 50_000]
+)
+def test_what_an_agent_says_of_its_version_is_masked_cleaned_and_cut(
+    version: str,
+    as_json: bool,  # noqa: FBT001 - the parameter of the test
+    run: Run,
+    home: Path,
+) -> None:
+    line = {**LINE, "version": version}
+    write(home, f".claude/projects/-home-dev-shop/{UUID}.jsonl", to_jsonl([line]))
+    result = run("doctor", *(["--json"] if as_json else []))
+    assert result.exit_code == 0
+    assert SECRET[:12] not in result.output
+    assert "\x1b" not in result.output
+    assert "\u202e" not in result.output
+    assert "\nnext: rm" not in result.output
+    assert max(map(len, result.stdout.splitlines())) < 2000
+
+
+def test_a_file_name_with_a_secret_or_an_escape_is_made_safe(run: Run, home: Path) -> None:
+    name = f"a\x1b[31m{SECRET}.jsonl"
+    write(home, f".claude/projects/x/{name}", b"{broken")
+    for words in (("doctor", home / ".claude"), ("doctor", "--json"), ("sessions", "list")):
+        result = run(*words)
+        assert "\x1b" not in result.output
+    assert SECRET[:12] not in run("doctor", "--json", home / ".claude").output

@@ -9,8 +9,7 @@ import pytest
 from click.testing import Result
 
 from support.experiments import save_template, write_tasks
-from warmstart.testing import LearningModel, Reply, ScriptedEndpoint
-from warmstart.testing.script import Answer, Prompt
+from warmstart.testing import Answer, LearningModel, Prompt, Reply, ScriptedEndpoint
 
 Run = Callable[..., Result]
 ADVICE = "Here it is.\n- read_file: give a relative path\nfly: not a tool\nread_file: one at a time"
@@ -100,8 +99,8 @@ def test_a_verdict_is_not_recorded_before_the_end(run: Run, plan: Callable[..., 
 
 def test_an_ablation_is_an_ordinary_experiment(run: Run, plan: Callable[..., Result]) -> None:
     planned = plan("ablate", "small", "--template", "reads", "--budgets", "100,1")
-    assert "no arm for no-guidance: it is the same as the full one" in planned.stderr
-    assert "no arm for budget-1: nothing is left" in planned.stderr
+    assert "no arm for no-guidance: it is the same as the full one" in planned.stdout
+    assert "no arm for budget-1: nothing is left" in planned.stdout
     assert run("experiment", "run", "small").exit_code == 0
     report = _json(run("experiment", "report", "small", "--json"))
     smallest = report["smallest"]
@@ -109,7 +108,7 @@ def test_an_ablation_is_an_ordinary_experiment(run: Run, plan: Callable[..., Res
     assert smallest["chosen"] is None
     assert next(row["arm"] for row in smallest["arms"]) == "cold"
     text = run("experiment", "report", "small").stdout
-    assert "That takes at least 20 tasks; there are 8." in text
+    assert "That takes at least 20 tasks; there are 8." in " ".join(text.split())
     verdicts = _json(run("template", "show", "reads", "--json"))["verdicts"]
     assert [verdict["numbers"]["kind"] for verdict in verdicts] == ["smallest"]
     assert _json(run("template", "list", "--json"))["templates"][0]["verdict"] is None
@@ -140,7 +139,7 @@ def test_a_session_can_be_shortened(run: Run, done: str, plan: Callable[..., Res
     trial = json.loads(run("experiment", "export", done).stdout.splitlines()[0])
     planned = plan("compaction", "sess", "--session", trial["session"], "--no-cold", "--unreviewed")
     assert planned.exit_code == 0, planned.output
-    assert "1 task left out" in planned.stderr
+    assert "1 task left out" in planned.stdout
     assert _json(run("template", "list", "--json"))["templates"][1]["name"] == "sess-session"
 
 
@@ -151,7 +150,7 @@ def test_a_session_can_be_shortened(run: Run, done: str, plan: Callable[..., Res
         ("ablate", ("--template", "reads", "--without", "hats"), "no such part"),
         ("ablate", ("--template", "reads", "--budgets", "few"), "whole numbers"),
         ("ablate", ("--template", "reads", "--examples", "0"), "begin at 1"),
-        ("compaction", (), "say what to shorten"),
+        ("compaction", (), "name what to shorten"),
         ("compaction", ("--template", "reads", "--strategies", "fold"), "no such strategy"),
         ("compaction", ("--session", "nobody", "--unreviewed"), "no session has the id"),
         ("compaction", ("--session", "nobody"), "nobody can have reviewed it"),

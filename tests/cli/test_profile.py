@@ -4,11 +4,11 @@ import json
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from support.sessions import make_messages, make_session, make_steps, write_export
 from warmstart.model import Compaction, Kind, Link, Message, Parent, Role, Session

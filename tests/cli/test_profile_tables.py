@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from support.sessions import STARTED, make_session, make_steps, write_export
 from warmstart.app.sessions import find_period
-from warmstart.facts.derive import derive_facts
+from warmstart.facts import derive_facts
 from warmstart.model import Message, Role
 from warmstart.model.selection import Selection
 from warmstart.present import p_value, p_words

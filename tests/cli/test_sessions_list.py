@@ -17,8 +17,7 @@ from support.sessions import STARTED, make_messages, make_session, write_export
 from warmstart.app.sessions import ListedSession, shorten_ids
 from warmstart.app.sessions import _make_row as make_row
 from warmstart.cli._filters import Moment
-from warmstart.facts.derive import derive_facts
-from warmstart.facts.packing import row_of
+from warmstart.facts import derive_facts
 from warmstart.model import Session
 from warmstart.present.terminal import CUT_NAMES
 
@@ -41,7 +40,7 @@ def store(home: Path) -> Path:
 
 
 def _row(session: Session) -> ListedSession:
-    return make_row(row_of(derive_facts(session)))
+    return make_row(derive_facts(session))
 
 
 def test_the_newest_is_first_and_the_footer_is_on_stderr(run: Run, store: Path) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import Result
 from hypothesis import given
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 from support.sessions import STARTED, make_messages, make_session, sessions, write_export

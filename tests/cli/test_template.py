@@ -17,9 +17,7 @@ from support.template_cases import make_template
 from warmstart.library import Library
 from warmstart.model.template import Example, TemplateState
 from warmstart.model.warmup import Arm
-from warmstart.store import SessionDB
-from warmstart.store.starts import Start
-from warmstart.store.templates import TemplateVerdict
+from warmstart.store import SessionDB, Start, TemplateVerdict
 from warmstart.template import canonical_json, template_id
 
 Run = Callable[..., Result]

@@ -19,8 +19,7 @@ from warmstart.app import Workspace
 from warmstart.app.templates import open_library
 from warmstart.cli.warm import FORMS, POLICIES
 from warmstart.model.template import TemplateState
-from warmstart.warm.render import RENDERERS
-from warmstart.warm.select import Policy
+from warmstart.warm import RENDERERS, Policy
 
 Run = Callable[..., Result]
 MESSAGE = "fix the failing checkout test"

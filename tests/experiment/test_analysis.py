@@ -15,7 +15,6 @@ from warmstart.experiment.plan import (
     Direction,
     Metric,
     Plan,
-    Rule,
     Runner,
     RunnerKind,
     TaskSet,
@@ -159,17 +158,15 @@ def test_a_trial_recorded_twice_counts_once_and_other_arms_not_at_all() -> None:
     assert analysis.comparisons[0].primary == analyse(ROWS, QUESTION).comparisons[0].primary
 
 
-def test_looks_count_only_tasks_with_all_their_trials() -> None:
-    question = replace(
-        QUESTION, rule=StoppingRule.OBRIEN_FLEMING, planned_tasks=30, trials=2, looks=5
-    )
+def test_monitoring_counts_only_tasks_with_all_their_trials() -> None:
+    question = replace(QUESTION, rule=StoppingRule.ANYTIME, planned_tasks=30, trials=2)
     half = [r for r in ROWS if r.order < 50]
     comparison = analyse(half, question).comparisons[0]
     assert not comparison.complete
     assert comparison.monitoring is not None
     assert comparison.monitoring.seen == 12
     assert comparison.primary.units == 13
-    assert [look.n for look in comparison.monitoring.looks] == [6, 12]
+    assert len(comparison.monitoring.e_values) == 12
     assert analyse(ROWS, question).comparisons[0].complete
 
 
@@ -228,19 +225,21 @@ def test_nothing_at_all_is_analysed_without_complaint() -> None:
 
 
 def test_a_plan_becomes_a_question() -> None:
-    design = Design(arms=("cold", "warm:a", "token-matched", "placebo"), trials=3, rule=Rule.OBF)
+    design = Design(
+        arms=("cold", "warm:a", "token-matched", "placebo"), trials=3, rule=StoppingRule.ANYTIME
+    )
     plan = Plan(name="p", design=design, tasks=TaskSet(count=12, sha256="0"))
     question = question_of(plan)
     assert question.treatments == ("warm:a",)
     assert question.references == ("token-matched", "placebo")
     assert (question.planned_tasks, question.trials) == (12, 3)
-    assert question.rule is StoppingRule.OBRIEN_FLEMING
+    assert question.rule is StoppingRule.ANYTIME
     observed = replace(plan, runner=Runner(kind=RunnerKind.OBSERVED))
     assert question_of(observed).paired is False
     only = replace(plan, design=replace(design, arms=("cold", "placebo")))
     assert question_of(only).treatments == ("placebo",)
 
 
-@pytest.mark.parametrize("rule", list(Rule))
-def test_every_registered_rule_has_its_statistics(rule: Rule) -> None:
+@pytest.mark.parametrize("rule", list(StoppingRule))
+def test_every_registered_rule_has_its_statistics(rule: StoppingRule) -> None:
     assert StoppingRule(rule.value)

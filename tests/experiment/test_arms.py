@@ -15,8 +15,7 @@ from warmstart.experiment.arms import (
     write_neutral,
 )
 from warmstart.model import Kind
-from warmstart.warm.build import build_warmup
-from warmstart.warm.tokens import estimate_tokens
+from warmstart.warm import build_warmup, estimate_tokens
 
 
 def test_arms_are_read_from_a_list() -> None:
@@ -53,4 +52,4 @@ def test_the_shipped_placebo_is_examples_of_other_work() -> None:
     assert start.calls == len(template.examples)
     assert all(message.kind is Kind.WARMUP for message in start.messages)
     used = {request.tool for message in start.messages for request in message.requests}
-    assert used.isdisjoint({"read_file", "write_file", "patch", "terminal", "calculator"})
+    assert used.isdisjoint({"read_file", "write_file", "patch", "terminal"})

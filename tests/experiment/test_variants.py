@@ -3,13 +3,13 @@ from __future__ import annotations
 import pytest
 
 from warmstart.errors import UsageError
+from warmstart.experiment.ablation import choose_variants, list_ablations
 from warmstart.experiment.arms import ArmKind, parse_arm
-from warmstart.experiment.shortening import choose_variants, list_ablations
 from warmstart.experiment.variants import PARTS, STRATEGIES, shape_template
 from warmstart.model.facts import Marker, MarkerKind
 from warmstart.model.outcome import ErrorClass
 from warmstart.model.template import Example, Guidance, PatternType, Recovery, Template
-from warmstart.warm.build import build_warmup
+from warmstart.warm import build_warmup
 
 
 def example(number: int, kind: PatternType = PatternType.SEQUENCE) -> Example:

@@ -13,7 +13,8 @@ from support.trials import simulate_trials
 from warmstart.experiment.analysis import Question
 from warmstart.experiment.plan import Direction, Metric
 from warmstart.experiment.trial import Trial, TrialCall, TrialStatus
-from warmstart.experiment.verdict import Conclusion, to_dict, verdict_of
+from warmstart.experiment.verdict import Conclusion, verdict_of
+from warmstart.present.json import to_json
 from warmstart.stats.sequential import StoppingRule
 
 QUESTION = Question(control="cold", treatments=("warm:a",))
@@ -51,8 +52,8 @@ def test_the_registered_direction_decides_what_better_means() -> None:
 def test_no_difference_is_inconclusive_and_says_what_could_have_been_seen() -> None:
     verdict = verdict_of(NULL, QUESTION)
     assert verdict.conclusion is Conclusion.INCONCLUSIVE
-    assert "80 % of such experiments" in verdict.headline
-    assert "none is ruled out" in verdict.headline
+    assert "visible with 80 % power" in verdict.headline
+    assert "none that matters is ruled out" in verdict.headline
     assert "tasks, 80 + 80 sessions" in verdict.headline
 
 
@@ -173,11 +174,8 @@ def test_a_fixed_design_makes_no_claim_before_its_end() -> None:
     assert "40 of 60 planned tasks" in verdict.headline
 
 
-@pytest.mark.parametrize(
-    "rule", [StoppingRule.OBRIEN_FLEMING, StoppingRule.ANYTIME, StoppingRule.HYBRID]
-)
-def test_rules_with_looks_may_claim_before_the_end(rule: StoppingRule) -> None:
-    question = replace(QUESTION, planned_tasks=60, trials=2, rule=rule)
+def test_an_e_process_may_claim_before_the_end() -> None:
+    question = replace(QUESTION, planned_tasks=60, trials=2, rule=StoppingRule.ANYTIME)
     strong = simulate_trials(40, 2, {"cold": 0.0, "warm:a": -2.0}, seed=3)
     assert verdict_of(strong, question).conclusion is Conclusion.BETTER
     assert verdict_of(NULL, question).conclusion is Conclusion.INCONCLUSIVE
@@ -202,7 +200,7 @@ def test_secondary_metrics_are_judged_but_never_decide() -> None:
     assert [m.primary for m in arm.metrics] == [True] + [False] * (len(arm.metrics) - 1)
     assert arm.conclusion is arm.metrics[0].conclusion
     tokens = next(m for m in arm.metrics if m.metric is Metric.TOKENS)
-    assert "ratio" in tokens.sentence
+    assert ": x0." in tokens.sentence
 
 
 def test_a_small_effect_inside_the_margin_is_said_to_be_one() -> None:
@@ -211,8 +209,7 @@ def test_a_small_effect_inside_the_margin_is_said_to_be_one() -> None:
 
 
 def test_the_whole_verdict_is_json() -> None:
-    data = json.loads(json.dumps(to_dict(verdict_of(BETTER, QUESTION)), allow_nan=False))
-    assert data["schema_version"] == 1
+    data = json.loads(json.dumps(to_json(verdict_of(BETTER, QUESTION)), allow_nan=False))
     assert data["conclusion"] == "better"
     comparison = data["analysis"]["comparisons"][0]
     assert comparison["effects"][0]["interval"]["low"] < 0
@@ -224,7 +221,7 @@ def test_no_trials_and_no_arms_have_a_verdict_too() -> None:
     assert verdict_of([], QUESTION).conclusion is Conclusion.INCONCLUSIVE
     nobody = verdict_of([], replace(QUESTION, treatments=()))
     assert nobody.conclusion is Conclusion.INCONCLUSIVE
-    json.dumps(to_dict(nobody), allow_nan=False)
+    json.dumps(to_json(nobody), allow_nan=False)
 
 
 TRIALS = st.builds(
@@ -259,4 +256,4 @@ def test_any_trials_get_a_verdict_that_is_json(
     question = replace(QUESTION, metric=metric, rule=rule, paired=paired, planned_tasks=8)
     verdict = verdict_of(rows, question)
     assert verdict.headline
-    json.dumps(to_dict(verdict), allow_nan=False)
+    json.dumps(to_json(verdict), allow_nan=False)

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from support.sessions import make_session, sessions
 from warmstart.export import export_anthropic
-from warmstart.export.anthropic import OPENING
+from warmstart.export.sessions import OPENING
 from warmstart.model import Message, Request, Role, Session
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given
 
 from support.sessions import make_session, sessions
-from warmstart.export import encode_line, export_openai
-from warmstart.export.turns import NO_RESULT
+from warmstart.export import NO_RESULT, export_openai
 from warmstart.model import Fate, Message, Request, Result, Role, Session
+from warmstart.wire import encode_line
 
 
 def roles(record: dict[str, Any]) -> list[str]:

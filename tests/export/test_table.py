@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warmstart.export.table import format_csv, protect_cell
+from warmstart.export import format_csv, protect_cell
 
 FORMULAS = ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\n=1", "  =1", "'=1", '"=1', "' =1",
             "\tx", "\N{FULLWIDTH EQUALS SIGN}1", "\N{NO-BREAK SPACE}=1", "-", "--x", "=", "-1 apple"]  # fmt: skip

@@ -67,7 +67,7 @@ class Home:
         """Its mark, how often it was written to, and the summaries it keeps."""
         with closing(sqlite3.connect(self.home / "facts.db")) as index:
             schema, revision = index.execute("SELECT schema, revision FROM meta").fetchone()
-            stamps = [row[0] for row in index.execute("SELECT stamp FROM summaries ORDER BY 1")]
+            stamps = [row[0] for row in index.execute("SELECT stamp FROM summary ORDER BY 1")]
         return schema, revision, stamps
 
     def change(self, module: str, old: str, new: str) -> None:
@@ -118,7 +118,7 @@ def test_a_changed_rule_of_redaction_makes_new_facts_too(at: Home) -> None:
 def test_every_module_that_decides_a_fact_is_in_the_digest(package: Path) -> None:
     """What the modules named import is named too, but for errors and the package itself."""
     lister = (
-        "import sys, warmstart.facts.hermes_refresh, warmstart.facts.refresh, "
+        "import sys, warmstart.facts.refresh, "
         "warmstart.app.redaction\n"
         "print(*(name for name in sys.modules if name.startswith('warmstart.')))"
     )

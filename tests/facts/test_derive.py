@@ -2,24 +2,23 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from support.sessions import make_messages, make_session, sessions
+from support.sessions import make_messages, make_session
 from warmstart.facts.derive import derive_facts
-from warmstart.facts.hashes import hash_call, hash_shape
+from warmstart.facts.hashes import hash_call, hash_signature
 from warmstart.facts.markers import MAX_PER_KIND, MAX_VALUE_CHARS, MarkerCounter, name_command
-from warmstart.facts.packing import PackedCalls, pack_facts, row_of, unpack_calls, unpack_facts
-from warmstart.facts.voice import VoiceCounter
-from warmstart.model import Compaction, Fate, Kind, Message, Role, Session, Status
-from warmstart.model.facts import Marker, MarkerKind, Voice
+from warmstart.facts.user_style import UserStyleCounter
+from warmstart.model import Compaction, Fate, Kind, Message, Role, Status
+from warmstart.model.facts import Marker, MarkerKind, UserStyleCounts
 
 
-def hear(*turns: str) -> Voice:
-    counter = VoiceCounter()
+def hear(*turns: str) -> UserStyleCounts:
+    counter = UserStyleCounter()
     for turn in turns:
         counter.add(turn)
     return counter.finish()
@@ -45,7 +44,7 @@ def test_what_was_copied_rewound_or_put_there_by_us_is_no_turn() -> None:
         Message(role=Role.USER, text="old", fate=Fate.ARCHIVED),
     ]
     facts = derive_facts(make_session(messages=[*extra, *make_messages()]))
-    assert (facts.turns, facts.warmups, facts.voice.messages) == (3, 1, 3)
+    assert (facts.turns, facts.warmups, facts.user_style.messages) == (3, 1, 3)
     assert facts.opening == "copy"
 
 
@@ -54,39 +53,19 @@ def test_a_compaction_stands_before_the_first_call_after_it() -> None:
     assert derive_facts(session).compactions == (0, 3)
 
 
-@given(sessions())
-def test_facts_survive_being_packed(session: Session) -> None:
-    facts = derive_facts(session)
-    packed = pack_facts(facts)
-    assert unpack_facts(row_of(facts), packed.calls) == facts
-
-
-def test_packed_calls_read_like_the_calls_they_hold() -> None:
+def test_facts_tell_what_filters_ask_for() -> None:
     facts = derive_facts(make_session())
-    packed = pack_facts(facts)
-    calls = PackedCalls(packed.calls, packed.tools)
-    assert (len(calls), list(calls), calls[-1]) == (3, list(facts.calls), facts.calls[-1])
-    assert calls[1:] == facts.calls[1:]
-    assert calls == facts.calls
-    assert calls == PackedCalls(packed.calls, packed.tools)
-    assert (hash(calls), repr(calls)) == (hash(facts.calls), repr(facts.calls))
-    assert calls != "text"
-
-
-def test_a_row_tells_what_filters_ask_for() -> None:
-    row = row_of(derive_facts(make_session()))
-    assert row.tools == ("terminal", "read_file")
-    assert (row.errors, row.native_id) == (1, "ab12cd34-shop-1")
-    assert unpack_calls(b"\x00\x00\x00\x00", b"[]") == ()
+    assert (facts.statuses.error, sum(facts.statuses)) == (1, 3)
+    assert facts.native_id == "ab12cd34-shop-1"
 
 
 def test_hashes_are_the_same_in_another_process() -> None:
     code = (
-        "from warmstart.facts.hashes import hash_call, hash_shape\n"
-        "print(hash_call('a', {'x': 1, 'y': [None, 2.5]}, None), hash_shape('a', {'x': 1}))"
+        "from warmstart.facts.hashes import hash_call, hash_signature\n"
+        "print(hash_call('a', {'x': 1, 'y': [None, 2.5]}, None), hash_signature('a', {'x': 1}))"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    ours = hash_call("a", {"y": [None, 2.5], "x": 1}, None), hash_shape("a", {"x": 2})
+    ours = hash_call("a", {"y": [None, 2.5], "x": 1}, None), hash_signature("a", {"x": 2})
     assert out.stdout.split() == [str(number) for number in ours]
 
 
@@ -100,7 +79,7 @@ def test_other_arguments_and_other_tools_hash_otherwise() -> None:
     }
     assert len(seen) == 5
     assert all(-(2**63) <= number < 2**63 for number in seen)
-    assert hash_shape("a", {"x": 1}) != hash_shape("a", {"x": "1"})
+    assert hash_signature("a", {"x": 1}) != hash_signature("a", {"x": "1"})
 
 
 @pytest.mark.parametrize(
@@ -165,9 +144,9 @@ def test_markers_are_ranked_by_use() -> None:
     assert Marker(MarkerKind.COMMAND, "git status", 1) in found
 
 
-def test_a_voice_is_counted_turn_by_turn() -> None:
-    voice = hear("fix the cart", "no, that is wrong", "why?", "/compact", "please " * 70, "")
-    assert voice == Voice(
+def test_a_users_style_is_counted_turn_by_turn() -> None:
+    counts = hear("fix the cart", "no, that is wrong", "why?", "/compact", "please " * 70, "")
+    assert counts == UserStyleCounts(
         messages=6, words=79, questions=1, commands=2, corrections=1, long=1, short=5, polite=1
     )
 

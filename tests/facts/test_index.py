@@ -10,21 +10,21 @@ from pathlib import Path
 import pytest
 
 from warmstart.facts.index import (
-    MAX_PLACES,
+    MAX_SOURCE_SETS,
     IndexUnavailableError,
-    ensure_place,
+    ensure_source_set,
     next_revision,
     open_index,
     stamp_schema,
     transaction,
 )
-from warmstart.facts.pool import can_fork, count_cores, run_shares, split_evenly
+from warmstart.facts.pool import can_fork, count_cores, run_shares
 
 
 def test_the_index_is_private_and_opens_twice(tmp_path: Path) -> None:
     path = tmp_path / "home" / "facts.db"
     with open_index(path) as one, open_index(path) as two:
-        assert ensure_place(one, "x") == ensure_place(two, "x")
+        assert ensure_source_set(one, "x") == ensure_source_set(two, "x")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
@@ -44,15 +44,15 @@ def test_a_file_of_another_schema_is_moved_aside(tmp_path: Path, schema: object)
     path = tmp_path / "facts.db"
     with open_index(path) as connection:
         connection.execute("UPDATE meta SET schema = ?", (schema,))
-        ensure_place(connection, "x")
+        ensure_source_set(connection, "x")
     with open_index(path) as connection:
-        assert connection.execute("SELECT count(*) FROM places").fetchone() == (0,)
+        assert connection.execute("SELECT count(*) FROM source_set").fetchone() == (0,)
 
 
 def test_an_index_that_older_code_wrote_leaves_nothing_behind(tmp_path: Path) -> None:
     path, old = tmp_path / "facts.db", tmp_path / "facts.db.old"
     with open_index(path) as connection:
-        ensure_place(connection, "a title with a key in it")
+        ensure_source_set(connection, "a title with a key in it")
         connection.execute("UPDATE meta SET schema = 4")
     old.write_bytes(path.read_bytes())
     with open_index(path):
@@ -79,39 +79,33 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 
 
 def test_what_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
-    insert = "INSERT INTO places (name, used) VALUES (?, 0)"
+    insert = "INSERT INTO source_set (name, used_at) VALUES (?, 0)"
     with open_index(tmp_path / "facts.db") as connection:
         with pytest.raises(sqlite3.IntegrityError), transaction(connection):
             connection.executemany(insert, [("x",), ("x",)])
-        assert connection.execute("SELECT count(*) FROM places").fetchone() == (0,)
+        assert connection.execute("SELECT count(*) FROM source_set").fetchone() == (0,)
 
 
-def test_places_long_not_asked_for_are_forgotten(tmp_path: Path) -> None:
+def test_source_sets_long_not_asked_for_are_deleted(tmp_path: Path) -> None:
     with open_index(tmp_path / "facts.db") as connection:
-        ensure_place(connection, "")
-        for number in range(MAX_PLACES + 5):
-            ensure_place(connection, f"place {number}")
-        names = {row[0] for row in connection.execute("SELECT name FROM places")}
-    assert len(names) == MAX_PLACES + 1
+        ensure_source_set(connection, "")
+        for number in range(MAX_SOURCE_SETS + 5):
+            ensure_source_set(connection, f"place {number}")
+        names = {row[0] for row in connection.execute("SELECT name FROM source_set")}
+    assert len(names) == MAX_SOURCE_SETS + 1
     assert "" in names
 
 
-def test_a_place_that_is_asked_for_again_is_not_the_one_forgotten(tmp_path: Path) -> None:
+def test_a_source_set_that_is_asked_for_again_is_not_the_one_deleted(tmp_path: Path) -> None:
     with open_index(tmp_path / "facts.db") as connection:
-        for number in range(MAX_PLACES):
-            ensure_place(connection, f"place {number}")
-        connection.execute("UPDATE places SET used = used - 100000")
-        ensure_place(connection, "place 0")
-        ensure_place(connection, "another")
-        names = {row[0] for row in connection.execute("SELECT name FROM places")}
+        for number in range(MAX_SOURCE_SETS):
+            ensure_source_set(connection, f"place {number}")
+        connection.execute("UPDATE source_set SET used_at = used_at - 100000")
+        ensure_source_set(connection, "place 0")
+        ensure_source_set(connection, "another")
+        names = {row[0] for row in connection.execute("SELECT name FROM source_set")}
     assert "place 0" in names
-    assert len(names) == MAX_PLACES
-
-
-def test_shares_are_consecutive_and_of_like_weight() -> None:
-    shares = split_evenly([5, 1, 1, 1, 1, 1], lambda item: item)
-    assert shares == [[5], [1, 1, 1, 1, 1]]
-    assert split_evenly([], lambda item: item) == []
+    assert len(names) == MAX_SOURCE_SETS
 
 
 def double(share: list[int]) -> list[int]:
@@ -171,9 +165,9 @@ def test_workers_end_when_their_parent_is_killed(program: str) -> None:
 
 def test_a_full_disk_is_told_and_leaves_what_was_there(tmp_path: Path) -> None:
     with open_index(tmp_path / "facts.db") as connection:
-        ensure_place(connection, "kept")
+        ensure_source_set(connection, "kept")
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {pages}")
         with pytest.raises(IndexUnavailableError, match="full"):
-            ensure_place(connection, "x" * 200_000)
-        assert connection.execute("SELECT name FROM places").fetchall() == [("kept",)]
+            ensure_source_set(connection, "x" * 200_000)
+        assert connection.execute("SELECT name FROM source_set").fetchall() == [("kept",)]

@@ -15,6 +15,7 @@ Open = Callable[..., SessionStore]
 APP = """
 from warmstart.gateway import AsyncExpiryWatcher, AsyncSessionStore, ExpiryWatcher, SessionEntry
 from warmstart.gateway import SessionSource, SessionStore
+from warmstart.store import SessionDB
 
 async def aflush(entry: SessionEntry) -> None: ...
 def flush(entry: SessionEntry) -> None: ...
@@ -27,6 +28,12 @@ async def talk(store: AsyncSessionStore, source: SessionSource) -> str:
     AsyncExpiryWatcher(store, flush)  # wrong
     ExpiryWatcher(store.store, flush)
     return entry.session_id
+
+def keep(db: SessionDB) -> int:
+    db.append_mesage("s1", "user", "hello")  # wrong
+    db.append_message("s1", 5)  # wrong
+    db.list_sessions(min_message_count="3")  # wrong
+    return db.append_message("s1", "tool", "ok", tool_call_id="c1")
 """
 
 

@@ -21,7 +21,7 @@ from warmstart.gateway import (
     SessionSource,
     SessionStore,
 )
-from warmstart.gateway.chats import read_row, write_row
+from warmstart.gateway.entry import read_row, write_row
 from warmstart.store import SessionDB
 
 Open = Callable[..., SessionStore]

@@ -86,7 +86,6 @@ def test_everything_survives_a_round_trip() -> None:
         platforms={Platform.TELEGRAM: PlatformConfig(True, "t", "k", home, extra={"a": 1})},  # noqa: FBT003 - all in order
         reset_by_type={"dm": SessionResetPolicy(mode="idle", timezone="Asia/Tokyo")},
         reset_by_platform={Platform.SLACK: SessionResetPolicy(mode="none")},
-        quick_commands={"/up": {"type": "exec", "command": "uptime"}},
         sessions_dir=Path("elsewhere"), database="postgresql://db", transcripts="db",
         write_sessions_json=True, group_sessions_per_user=False, legacy_dm_keys=True,
     )  # fmt: skip
@@ -98,13 +97,20 @@ def test_what_another_version_wrote_is_kept() -> None:
         "platforms": {"pager": {"enabled": True, "beep": 3}},
         "reset_by_platform": {"pager": {"mode": "idle"}},
         "streaming": {"enabled": True},
+        "reset_triggers": ["/new"],
+        "default_reset_policy": {
+            "mode": "both",
+            "at_hour": 4,
+            "idle_minutes": 1440,
+            "hibernate": 3,
+        },
     }
     written = GatewayConfig.from_dict(data).to_dict()
     assert {name: written[name] for name in data} == data
 
 
 def test_a_platform_s_own_keys_may_stand_beside_the_others() -> None:
-    config = PlatformConfig.from_dict({"enabled": "yes", "bridge_port": 3000, "extra": {"a": 1}})
+    config = PlatformConfig.from_dict({"enabled": "true", "bridge_port": 3000, "extra": {"a": 1}})
     assert config.enabled
     assert config.extra == {"bridge_port": 3000, "a": 1}
 
@@ -116,12 +122,13 @@ def test_a_platform_s_own_keys_may_stand_beside_the_others() -> None:
         ({"platforms": {"slack": []}}, "platforms.slack"),
         ({"platforms": {"slack": {"token": ["x"]}}}, "platforms.slack.token"),
         ({"platforms": {"slack": {"home_channel": {"platform": "slack"}}}}, "platforms.slack.home_channel.chat_id"),
-        ({"platforms": {"slack": {"home_channel": {"chat_id": 1}}}}, "platform"),
+        ({"platforms": {"slack": {"home_channel": {"chat_id": 1}}}}, "platforms.slack.home_channel.platform"),
         ({"platforms": "slack"}, "platforms"),
         ({"reset_by_type": {"dm": {"mode": "x"}}}, "reset_by_type.dm.mode"),
         ({"default_reset_policy": {"at_hour": 99}}, "default_reset_policy.at_hour"),
         ({"transcripts": "paper"}, "transcripts"),
-        ({"reset_triggers": "/new"}, "reset_triggers"),
+        ({"platforms": {"slack": {"enabled": "yes"}}}, "platforms.slack.enabled"),
+        ({"default_reset_policy": {"notify_exclude_platforms": "slack"}}, "default_reset_policy.notify_exclude_platforms"),
         ({"legacy_dm_key": True}, "legacy_dm_key"),
         ({"scope": {}}, "scope"),
         ([], "the configuration"),

@@ -16,8 +16,8 @@ from warmstart.gateway import (
     UnsafeNameError,
     build_session_key,
 )
-from warmstart.gateway.names import check_session_id, check_session_key
-from warmstart.store.chats import MAX_KEY_LENGTH
+from warmstart.gateway.keys import check_session_id, check_session_key
+from warmstart.store import MAX_KEY_LENGTH
 
 NAMES = st.none() | st.text(max_size=12)
 

@@ -41,8 +41,8 @@ def test_toml_under_its_own_table(tmp_path: Path) -> None:
 
 
 def test_json_at_the_top(tmp_path: Path) -> None:
-    path = write(tmp_path / "c.json", json.dumps({"reset_triggers": ["/again"]}))
-    assert load_gateway_config(str(path), {}).reset_triggers == ["/again"]
+    path = write(tmp_path / "c.json", json.dumps({"scope": "shop"}))
+    assert load_gateway_config(str(path), {}).scope == "shop"
 
 
 def test_yaml_is_read_where_it_can_be_and_else_says_what_to_do(tmp_path: Path) -> None:
@@ -105,18 +105,48 @@ def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
 def test_credentials_switch_their_platform_on() -> None:
     environ = {
         "DISCORD_BOT_TOKEN": "d", "SIGNAL_HTTP_URL": "http://localhost:8080",
-        "WHATSAPP_ENABLED": "true", "HASS_TOKEN": "h", "SLACK_BOT_TOKEN": " ",
+        "SIGNAL_ACCOUNT": "+49170",         "WHATSAPP_ENABLED": "true", "HASS_TOKEN": "h", "SLACK_BOT_TOKEN": " ",
     }  # fmt: skip
     connected = load_gateway_config(environ=environ).get_connected_platforms()
     expected = {Platform.DISCORD, Platform.SIGNAL, Platform.WHATSAPP, Platform.HOMEASSISTANT}
     assert set(connected) == expected
 
 
-def test_a_home_channel_from_the_environment() -> None:
-    environ = {"SLACK_HOME_CHANNEL": "C042", "SLACK_HOME_CHANNEL_NAME": "Ops"}
-    home = load_gateway_config(environ=environ).get_home_channel(Platform.SLACK)
+@pytest.mark.parametrize("name", ["SIGNAL_HTTP_URL", "SIGNAL_ACCOUNT"])
+def test_signal_needs_both_of_its_variables(name: str) -> None:
+    config = load_gateway_config(environ={name: "http://localhost:8080"})
+    assert not config.platforms[Platform.SIGNAL].enabled
+
+
+@pytest.mark.parametrize("table", ["platforms.signal", "platforms.signal.extra"])
+def test_signal_may_have_one_setting_in_the_file_and_one_in_a_variable(
+    tmp_path: Path, table: str
+) -> None:
+    path = write(tmp_path / "c.toml", f'[{table}]\naccount = "+49170"\n')
+    config = load_gateway_config(path, {"SIGNAL_HTTP_URL": "http://localhost:8080"})
+    assert config.get_connected_platforms() == [Platform.SIGNAL]
+
+
+@pytest.mark.parametrize(
+    ("variable", "platform"),
+    [
+        ("SLACK_HOME_CHANNEL", Platform.SLACK), ("SIGNAL_HOME_CHANNEL", Platform.SIGNAL),
+        ("MATRIX_HOME_ROOM", Platform.MATRIX), ("EMAIL_HOME_ADDRESS", Platform.EMAIL),
+        ("SMS_HOME_CHANNEL", Platform.SMS),
+    ],
+)  # fmt: skip
+def test_a_home_channel_from_the_environment(variable: str, platform: Platform) -> None:
+    environ = {variable: "C042", f"{variable}_NAME": "Ops"}
+    home = load_gateway_config(environ=environ).get_home_channel(platform)
     assert home is not None
     assert (home.chat_id, home.name) == ("C042", "Ops")
+
+
+def test_an_error_says_which_file_the_setting_may_be_from(tmp_path: Path) -> None:
+    path = write(tmp_path / "c.toml", "[default_reset_policy]\nidle_minute = 5\n")
+    with pytest.raises(ConfigError, match="spelled 'idle_minutes'") as caught:
+        load_gateway_config(path, {})
+    assert str(path) in str(caught.value.hint)
 
 
 def test_a_wrong_variable_is_named_by_its_setting() -> None:

@@ -21,8 +21,7 @@ from warmstart.gateway import (
     SessionStore,
     UnsafeNameError,
 )
-from warmstart.store import SessionDB
-from warmstart.store.chats import Chat
+from warmstart.store import Chat, SessionDB
 
 Open = Callable[..., SessionStore]
 IDLE = {"default_reset_policy": {"mode": "idle", "idle_minutes": 30}}

@@ -47,6 +47,26 @@ def test_the_first_message_gets_the_warm_up_and_the_next_nothing(workspace: Work
     assert answer_hook(workspace, event(session_id="s-2")) != {}
 
 
+@pytest.mark.parametrize("has_answer", [True, False])
+def test_a_session_with_a_history_began_without_us(
+    has_answer: bool,  # noqa: FBT001 - the parameter of the test
+    workspace: Workspace,
+    tmp_path: Path,
+) -> None:
+    lines = ['{"type":"user","message":{"role":"user","content":"hi"}}']
+    lines += ['{"parentUuid":"a","type":"assistant","message":{}}'] if has_answer else []
+    transcript = tmp_path / "s-1.jsonl"
+    transcript.write_text("\n".join(lines))
+    answer = answer_hook(workspace, event(transcript_path=str(transcript)))
+    assert (answer == {}) is has_answer
+    assert (find_start(workspace, "claude_code", "s-1") is None) is has_answer
+
+
+def test_a_transcript_that_is_not_there_is_no_history(workspace: Workspace) -> None:
+    assert answer_hook(workspace, event(transcript_path="/nowhere/s-1.jsonl")) != {}
+    assert answer_hook(workspace, event(session_id="s-2", transcript_path="\0")) != {}
+
+
 def test_the_start_is_kept_under_the_sessions_own_id(workspace: Workspace) -> None:
     answer_hook(workspace, event())
     start = find_start(workspace, "claude_code", "s-1")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from support.launching import MESSAGE, SESSION_ID, make_advice, make_place, make_prepared
+from support.launching import MESSAGE, SESSION_ID, make_advice, make_host, make_prepared
 from warmstart.integrations.launch_codex import Codex
-from warmstart.integrations.launch_parts import Ask, Place
+from warmstart.integrations.launch_parts import AgentCommand, Host
 from warmstart.model.template import Guidance, Template
 from warmstart.sources import ReadLog, find_units, read_unit
 
@@ -18,21 +18,21 @@ OWN_ID = "99999999-2222-4333-8444-555555555555"
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return make_place(tmp_path)
+def host(tmp_path: Path) -> Host:
+    return make_host(tmp_path)
 
 
-def read(line: str, place: Place) -> Ask:
-    ask = Codex().read(shlex.split(line), place)
-    assert ask is not None
-    return ask
+def read(line: str, host: Host) -> AgentCommand:
+    given = Codex().read(shlex.split(line), host)
+    assert given is not None
+    return given
 
 
 @pytest.mark.parametrize(
     "line", ["login", "mcp list", "exec review", "exec help", "--version", "-m x apply", "exec -h"]
 )
-def test_what_starts_no_session_is_left_alone(line: str, place: Place) -> None:
-    assert Codex().read(shlex.split(line), place) is None
+def test_what_starts_no_session_is_left_alone(line: str, host: Host) -> None:
+    assert Codex().read(shlex.split(line), host) is None
 
 
 @pytest.mark.parametrize(
@@ -56,16 +56,16 @@ def test_message_and_session_are_where_codex_looks_for_them(
     message: str,
     native_id: str | None,
     reads_stdin: bool,  # noqa: FBT001 - a column of the table
-    place: Place,
+    host: Host,
 ) -> None:
-    ask = read(line, place)
-    assert (ask.message, ask.native_id, ask.reads_stdin) == (message, native_id, reads_stdin)
+    given = read(line, host)
+    assert (given.message, given.native_id, given.reads_stdin) == (message, native_id, reads_stdin)
 
 
-def test_the_folder_is_the_one_codex_is_sent_to(place: Place) -> None:
-    assert read("exec -C sub x", place).cwd == str(Path(place.cwd) / "sub")
-    assert read("exec --cd /srv/p x", place).cwd == "/srv/p"
-    assert read("exec x", place).cwd == place.cwd
+def test_the_folder_is_the_one_codex_is_sent_to(host: Host) -> None:
+    assert read("exec -C sub x", host).cwd == str(Path(host.cwd) / "sub")
+    assert read("exec --cd /srv/p x", host).cwd == "/srv/p"
+    assert read("exec x", host).cwd == host.cwd
 
 
 @pytest.mark.parametrize(
@@ -80,19 +80,19 @@ def test_the_folder_is_the_one_codex_is_sent_to(place: Place) -> None:
         ("exec -- '-x fails'", "exec resume ID -- '-x fails'"),
     ],
 )
-def test_the_same_command_goes_on_with_the_rollout(line: str, resumed: str, place: Place) -> None:
-    ask = read(line, place)
+def test_the_same_command_goes_on_with_the_rollout(line: str, resumed: str, host: Host) -> None:
+    given = read(line, host)
     prepared = make_prepared(tools=["exec_command"])
-    assert Codex().name_form(ask, prepared.warmup) == "codex-rollout"
-    launch = Codex().put(ask, prepared, "codex-rollout", place)
+    assert Codex().name_form(given, prepared.warmup) == "codex-rollout"
+    launch = Codex().put(given, prepared, "codex-rollout", host)
     assert shlex.join(launch.arguments) == resumed.replace("ID", SESSION_ID)
 
 
-def test_a_seed_is_read_back_as_a_warm_up_that_never_counts(place: Place) -> None:
-    ask = read(f"exec '{MESSAGE}'", place)
-    launch = Codex().put(ask, make_prepared(tools=["exec_command"]), "codex-rollout", place)
+def test_a_seed_is_read_back_as_a_warm_up_that_never_counts(host: Host) -> None:
+    given = read(f"exec '{MESSAGE}'", host)
+    launch = Codex().put(given, make_prepared(tools=["exec_command"]), "codex-rollout", host)
     (seed,) = launch.seeds
-    assert seed.path.is_relative_to(place.user_home / ".codex" / "sessions")
+    assert seed.path.is_relative_to(host.user_home / ".codex" / "sessions")
     seed.path.parent.mkdir(parents=True)
     seed.path.write_bytes(seed.data)
     log = ReadLog()
@@ -103,49 +103,49 @@ def test_a_seed_is_read_back_as_a_warm_up_that_never_counts(place: Place) -> Non
 
 
 @pytest.mark.parametrize("line", ["exec --ephemeral x", "--worktree x"])
-def test_where_there_is_no_place_for_a_rollout_it_is_text(line: str, place: Place) -> None:
-    ask = read(line, place)
-    assert Codex().name_form(ask, make_prepared().warmup) == "text"
-    launch = Codex().put(ask, make_prepared(tools=["exec_command"]), "text", place)
+def test_where_there_is_no_place_for_a_rollout_it_is_text(line: str, host: Host) -> None:
+    given = read(line, host)
+    assert Codex().name_form(given, make_prepared().warmup) == "text"
+    launch = Codex().put(given, make_prepared(tools=["exec_command"]), "text", host)
     option, setting, *rest = launch.arguments
-    assert (option, rest) == ("-c", list(ask.arguments))
+    assert (option, rest) == ("-c", list(given.arguments))
     assert "pytest -q" in tomllib.loads(setting)["developer_instructions"]
 
 
-def test_any_text_arrives_as_it_was_written(place: Place) -> None:
+def test_any_text_arrives_as_it_was_written(host: Host) -> None:
     odd = 'say "hi" \\ and\ttab \x7f \U0001f600'
     line = Guidance(tool="exec_command", text=odd, calls=9, errors=3)
     prepared = make_prepared(Template(name="odd", guidance=(line,)))
-    launch = Codex().put(read("x", place), prepared, "text", place)
+    launch = Codex().put(read("x", host), prepared, "text", host)
     text = tomllib.loads(launch.arguments[1])["developer_instructions"]
     assert text == prepared.render("text").text
 
 
-def test_instructions_of_the_user_stay_and_come_first(place: Place) -> None:
-    home = place.user_home / ".codex"
+def test_instructions_of_the_user_stay_and_come_first(host: Host) -> None:
+    home = host.user_home / ".codex"
     home.mkdir(parents=True)
     (home / "config.toml").write_text('developer_instructions = "Be brief."\n')
-    launch = Codex().put(read("x", place), make_prepared(make_advice()), "text", place)
+    launch = Codex().put(read("x", host), make_prepared(make_advice()), "text", host)
     text = tomllib.loads(launch.arguments[1])["developer_instructions"]
     assert text.startswith("Be brief.\n\n")
     (home / "config.toml").write_text("developer_instructions = [\n")
-    broken = Codex().put(read("x", place), make_prepared(make_advice()), "text", place)
+    broken = Codex().put(read("x", host), make_prepared(make_advice()), "text", host)
     assert "Be brief." not in broken.arguments[1]
 
 
 @pytest.mark.parametrize("line", ["-c developer_instructions=x y", "exec -p work y"])
-def test_settings_of_another_hand_leave_no_way_for_text(line: str, place: Place) -> None:
-    assert Codex().name_form(read(line, place), make_prepared(make_advice()).warmup) == ""
+def test_settings_of_another_hand_leave_no_way_for_text(line: str, host: Host) -> None:
+    assert Codex().name_form(read(line, host), make_prepared(make_advice()).warmup) == ""
 
 
 @pytest.mark.parametrize("line", [f"exec resume {OWN_ID} x", "resume --last", f"fork {OWN_ID}"])
-def test_a_session_that_goes_on_keeps_what_it_began_with(line: str, place: Place) -> None:
-    ask = read(line, place)
-    assert ask.continues
-    assert "began with" in ask.obstacle
+def test_a_session_that_goes_on_keeps_what_it_began_with(line: str, host: Host) -> None:
+    given = read(line, host)
+    assert given.continues
+    assert "began with" in given.obstacle
 
 
-def test_a_cold_session_is_started_as_it_was_typed(place: Place) -> None:
-    ask = read("exec 'fix it' --json", place)
-    assert Codex().stay_cold(ask, place).arguments == ("exec", "fix it", "--json")
-    assert Codex().defer(ask, place) is None
+def test_a_cold_session_is_started_as_it_was_typed(host: Host) -> None:
+    given = read("exec 'fix it' --json", host)
+    assert Codex().stay_cold(given, host).arguments == ("exec", "fix it", "--json")
+    assert Codex().defer(given, host) is None

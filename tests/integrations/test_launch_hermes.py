@@ -8,25 +8,25 @@ from pathlib import Path
 
 import pytest
 
-from support.launching import SESSION_ID, make_place, make_prepared
+from support.launching import SESSION_ID, make_host, make_prepared
 from warmstart.integrations.launch_hermes import VARIABLE, Hermes
-from warmstart.integrations.launch_parts import Ask, Place
+from warmstart.integrations.launch_parts import AgentCommand, Host
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return make_place(tmp_path)
+def host(tmp_path: Path) -> Host:
+    return make_host(tmp_path)
 
 
-def read(line: str, place: Place) -> Ask:
-    ask = Hermes().read(shlex.split(line), place)
-    assert ask is not None
-    return ask
+def read(line: str, host: Host) -> AgentCommand:
+    given = Hermes().read(shlex.split(line), host)
+    assert given is not None
+    return given
 
 
 @pytest.mark.parametrize("line", ["model", "gateway run", "--version", "chat -h", "warm list"])
-def test_what_starts_no_session_is_left_alone(line: str, place: Place) -> None:
-    assert Hermes().read(shlex.split(line), place) is None
+def test_what_starts_no_session_is_left_alone(line: str, host: Host) -> None:
+    assert Hermes().read(shlex.split(line), host) is None
 
 
 @pytest.mark.parametrize(
@@ -41,25 +41,25 @@ def test_what_starts_no_session_is_left_alone(line: str, place: Place) -> None:
     ],
 )
 def test_message_and_session_are_where_hermes_looks_for_them(
-    line: str, message: str, native_id: str | None, place: Place
+    line: str, message: str, native_id: str | None, host: Host
 ) -> None:
-    ask = read(line, place)
-    assert (ask.message, ask.native_id, ask.obstacle) == (message, native_id, "")
+    given = read(line, host)
+    assert (given.message, given.native_id, given.obstacle) == (message, native_id, "")
 
 
 @pytest.mark.parametrize("line", ["-z 'fix it'", "chat --tui"])
-def test_where_hermes_reads_no_file_that_is_said(line: str, place: Place) -> None:
-    assert "prefilled" in read(line, place).obstacle
+def test_where_hermes_reads_no_file_that_is_said(line: str, host: Host) -> None:
+    assert "prefilled" in read(line, host).obstacle
 
 
-def test_the_file_holds_paired_examples_and_nothing_is_added_to_the_command(place: Place) -> None:
-    ask = read("chat -q 'fix it'", place)
+def test_the_file_holds_paired_examples_and_nothing_is_added_to_the_command(host: Host) -> None:
+    given = read("chat -q 'fix it'", host)
     prepared = make_prepared(tools=["terminal"])
-    launch = Hermes().put(ask, prepared, Hermes().name_form(ask, prepared.warmup), place)
+    launch = Hermes().put(given, prepared, Hermes().name_form(given, prepared.warmup), host)
     (seed,) = launch.seeds
-    assert launch.arguments == ask.arguments
+    assert launch.arguments == given.arguments
     assert launch.environ == {VARIABLE: str(seed.path)}
-    assert seed.path == place.home / "launch" / f"{SESSION_ID}.json"
+    assert seed.path == host.home / "launch" / f"{SESSION_ID}.json"
     roles = [message["role"] for message in json.loads(seed.data)]
     assert roles == ["user", "assistant", "tool", "assistant"]
 
@@ -76,8 +76,8 @@ def test_messages_the_user_prefills_come_first(where: str, tmp_path: Path) -> No
     )
     if where != "variable":
         (home / "config.yaml").write_text(f"model:\n  default: x\n{line}\n")
-    place = make_place(tmp_path, environ={VARIABLE: "own.json"} if where == "variable" else {})
-    launch = Hermes().put(read("chat", place), make_prepared(), "hermes-prefill", place)
+    host = make_host(tmp_path, environ={VARIABLE: "own.json"} if where == "variable" else {})
+    launch = Hermes().put(read("chat", host), make_prepared(), "hermes-prefill", host)
     messages = json.loads(launch.seeds[0].data)
     assert messages[0]["content"] == "mine"
     assert len(messages) > 1
@@ -88,12 +88,12 @@ def test_a_broken_file_of_the_user_costs_nothing(text: str | None, tmp_path: Pat
     own = tmp_path / "own.json"
     if text is not None:
         own.write_text(text)
-    place = make_place(tmp_path, environ={VARIABLE: str(own)})
-    launch = Hermes().put(read("chat", place), make_prepared(), "hermes-prefill", place)
+    host = make_host(tmp_path, environ={VARIABLE: str(own)})
+    launch = Hermes().put(read("chat", host), make_prepared(), "hermes-prefill", host)
     assert json.loads(launch.seeds[0].data)[0]["role"] == "user"
 
 
-def test_a_cold_session_is_started_as_it_was_typed(place: Place) -> None:
-    ask = read("chat -q x", place)
-    assert Hermes().stay_cold(ask, place).arguments == ("chat", "-q", "x")
-    assert Hermes().defer(ask, place) is None
+def test_a_cold_session_is_started_as_it_was_typed(host: Host) -> None:
+    given = read("chat -q x", host)
+    assert Hermes().stay_cold(given, host).arguments == ("chat", "-q", "x")
+    assert Hermes().defer(given, host) is None

@@ -24,7 +24,7 @@ from warmstart.integrations.openai_agents import WarmSession
 from warmstart.library.gate import UnapprovedError
 from warmstart.model.template import TemplateState
 from warmstart.sources.registry import get_reader
-from warmstart.warm.build import FRAME, build_warmup
+from warmstart.warm import FRAME, build_warmup
 
 WARMUP = build_warmup(make_template(), template_id=TEMPLATE_ID)
 MESSAGE = "fix the failing checkout test"

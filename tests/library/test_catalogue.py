@@ -13,9 +13,7 @@ from warmstart.library import Library
 from warmstart.library.catalogue import UNKNOWN, open_catalogue
 from warmstart.library.opening import open_for_reading
 from warmstart.model.state import Arm, TemplateState
-from warmstart.store import SessionDB, StoreError, StoreVersionError
-from warmstart.store.opening import open_for_templates
-from warmstart.store.starts import Start
+from warmstart.store import SessionDB, Start, StoreError, StoreVersionError, open_template_db
 
 ONE = make_template()
 TWO = replace(ONE, description="second")
@@ -93,9 +91,8 @@ def test_what_is_no_store_is_an_error(home: Path) -> None:
 
 def test_reading_templates_writes_nothing(home: Path, library: Library) -> None:
     fill(library)
-    backend = open_for_templates(home / "store.db")
-    assert backend is not None
-    with pytest.raises(StoreError, match="readonly"):
-        backend.execute("DELETE FROM templates")
-    backend.close()
+    db = open_template_db(home / "store.db")
+    assert db is not None
+    with db, pytest.raises(StoreError, match="readonly"):
+        db.delete_template_rows("shop")
     assert len(library.list()) == 2

@@ -22,8 +22,7 @@ from warmstart.library.evidence import list_evidence
 from warmstart.library.opening import open_for_reading
 from warmstart.model.template import Example, Template, TemplateState
 from warmstart.model.warmup import Arm
-from warmstart.store import SessionDB
-from warmstart.store.starts import Start
+from warmstart.store import SessionDB, Start
 from warmstart.template import TemplateError, canonical_json, template_id
 
 DRAFT, APPROVED = TemplateState.DRAFT, TemplateState.APPROVED

@@ -13,7 +13,7 @@ from warmstart.app.sharing import export_template, list_dataset
 from warmstart.app.templates import Outcome, list_selectable, open_library, settle_start
 from warmstart.model.template import Example, TemplateState
 from warmstart.model.warmup import Arm
-from warmstart.store.starts import Start
+from warmstart.store import Start
 from warmstart.template import template_id
 
 if TYPE_CHECKING:

@@ -148,7 +148,7 @@ def wait_for(port: int) -> None:
     raise TimeoutError(port)
 
 
-def post(address: str, token: str | None) -> int:
+def post(address: str, token: str | None, **others: str) -> int:
     body = {
         "jsonrpc": "2.0",
         "id": 1,
@@ -165,6 +165,7 @@ def post(address: str, token: str | None) -> int:
     }
     if token is not None:
         headers["Authorization"] = f"Bearer {token}"
+    headers |= others
     request = urllib.request.Request(address, json.dumps(body).encode(), headers)  # noqa: S310 - loopback
     try:
         with urllib.request.urlopen(request, timeout=20) as answer:  # noqa: S310 - same
@@ -179,6 +180,12 @@ def test_http_answers_only_those_who_know_the_token(address: str) -> None:
     assert post(address, "another") == 401
 
 
+def test_http_answers_no_page_of_another_site_even_with_the_token(address: str) -> None:
+    assert post(address, TOKEN, Host="evil.example") in (403, 421)
+    assert post(address, TOKEN, Origin="http://evil.example") == 403
+    assert post(address, TOKEN, Origin="null") == 403
+
+
 def test_the_port_is_open_on_loopback_alone(address: str, environ: dict[str, str]) -> None:
     del environ
     port = int(address.rsplit(":", 1)[1].partition("/")[0])
@@ -188,3 +195,51 @@ def test_the_port_is_open_on_loopback_alone(address: str, environ: dict[str, str
     listening = [line.split()[1] for line in table.read_text().splitlines()[1:]]
     hosts = {entry.partition(":")[0] for entry in listening if entry.endswith(f":{port:04X}")}
     assert hosts == {"0100007F"}
+
+
+SECRET = "ghp_x8Kq2LmZ7Vt4RbY1cNw9PdS3HfJ6GaTe05Uo"
+"""Made up; a person pasted it where a name belongs."""
+WRONG: dict[str, Any] = {
+    "prompt": lambda client: client.get_prompt(SECRET),
+    "prompt with arguments": lambda client: client.get_prompt(SECRET, {"message": SECRET}),
+    "argument of a prompt": lambda client: client.get_prompt("mine", {SECRET: SECRET}),
+    "tool": lambda client: client.call_tool(SECRET, {}),
+    "argument's type": lambda client: client.call_tool("warm_load", {"name": [SECRET]}),
+    "argument's value": lambda client: client.call_tool("warm_load", {"name": SECRET}),
+    "missing argument": lambda client: client.call_tool("warm_load", {SECRET: SECRET}),
+    "number": lambda client: client.call_tool("warm_build", {"name": "x", "max_sessions": SECRET}),
+    "session": lambda client: client.call_tool("warm_profile", {"session_id": SECRET}),
+    "resource": lambda client: client.read_resource(f"warmstart://templates/{SECRET}"),
+    "scheme": lambda client: client.read_resource(f"other://{SECRET}"),
+}
+
+
+def test_wrong_requests_leave_no_traceback_and_repeat_no_secret(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
+    server = StdioServerParameters(
+        command=sys.executable, args=["-m", "warmstart", "mcp"], env=environ
+    )
+
+    async def run(log: Any) -> dict[str, str]:
+        answers = {}
+        async with (
+            stdio_client(server, errlog=log) as (read, write),
+            ClientSession(read, write) as client,
+        ):
+            await client.initialize()
+            for name, send in WRONG.items():
+                try:
+                    answers[name] = repr(await send(client))
+                except Exception as error:  # noqa: BLE001 - the package has a class per generation
+                    answers[name] = repr(error)
+            assert len((await client.list_tools()).tools) == len(ACTIONS)
+        return answers
+
+    with (tmp_path / "log").open("w") as log:
+        answers = asyncio.run(run(log))
+    written = (tmp_path / "log").read_text()
+    assert "Traceback" not in written
+    assert SECRET[:12] not in written
+    assert [name for name, answer in answers.items() if SECRET[:12] in answer] == []
+    assert len(answers) == len(WRONG)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support.mining import make_shop, make_worked
 from support.sessions import sessions
 from warmstart.errors import UsageError
-from warmstart.facts.derive import derive_facts
+from warmstart.facts import derive_facts
 from warmstart.mine import (
     BuildRequest,
     Rules,

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from support.mining import make_shop, make_worked
 from support.planting import Planter, find_leaks, make_steps
-from warmstart.facts.derive import CUT, OPENING_CHARS, derive_facts
+from warmstart.facts import CUT, OPENING_CHARS, derive_facts
 from warmstart.mine.mask import mask_facts, mask_sessions
 from warmstart.model import Message, Request, Role, Session
 from warmstart.model.facts import Marker, MarkerKind
@@ -19,7 +20,7 @@ from warmstart.redact import Redactor
 
 
 def shown(session: Session) -> str:
-    return json.dumps(asdict(session), default=str)
+    return json.dumps(msgspec.to_builtins(session))
 
 
 def test_a_session_without_secrets_keeps_its_very_messages_and_calls() -> None:
@@ -92,4 +93,4 @@ def test_facts_are_masked_in_every_field_they_quote(field: str) -> None:
     )
     masked = mask_facts([facts], Redactor())[0]
     assert masked.markers[0].uses == 2
-    assert not find_leaks(plant.planted, json.dumps(asdict(masked), default=str))
+    assert not find_leaks(plant.planted, json.dumps(msgspec.to_builtins(masked)))

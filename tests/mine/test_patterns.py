@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from support.mining import Step, edit_steps, make_shop, make_worked
-from warmstart.facts.derive import derive_facts
+from warmstart.facts import derive_facts
 from warmstart.mine.abstract import Abstraction, Vocabulary
 from warmstart.mine.arguments import count_arguments, list_arguments, shape_of
 from warmstart.mine.candidates import ToolStat, count_tools

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from support.mining import make_shop, make_worked
-from warmstart.facts.derive import derive_facts
+from warmstart.facts import derive_facts
 from warmstart.mine import Rules
 from warmstart.mine.candidates import choose_calls, plan_mining
 from warmstart.mine.rules import find_cap, find_reason, tally

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from support.sessions import STARTED, make_session
 from warmstart.model.selection import Selection, count_messages, last_active

@@ -18,12 +18,9 @@ import resource, sys
 resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[2]), int(sys.argv[2])))
 sys.path.insert(0, sys.argv[1])
 from outcome_hostile import list_commands, list_results
-from warmstart.facts.asking import Tool
-from warmstart.facts.claude_verdicts import find_verdict
 from warmstart.facts.markers import MarkerCounter
 from warmstart.model import Request, Result
 from warmstart.outcome import judge
-from warmstart.outcome.tools import command_of
 
 SIZE = 1_000_000
 
@@ -34,19 +31,16 @@ def judge_results():
             arguments = {"command": line}
             judge(Request(tool=tool, arguments=arguments), Result(text=text), origin)
             judge(Request(tool=tool, arguments=arguments), Result(text=text, exit_code=1), origin)
-            Tool(tool).find(tool, arguments, text)
-            find_verdict(Tool(tool), arguments, line, text, is_error=True, status=None)
+            judge(Request(tool=tool, arguments=arguments), Result(text=text, is_error=False), origin)
 
 def judge_commands():
-    tool = Tool("Bash")
     for _, line in list_commands(SIZE):
         arguments = {"command": line}
         request = Request(tool="Bash", arguments=arguments)
         for result in (Result(text="x", exit_code=1), Result(text="boom: x\\n"), Result(text="")):
             judge(request, result, "codex")
             judge(request, result, "claude_code")
-            tool.find("Bash", arguments, result.text)
-        find_verdict(tool, arguments, command_of(arguments), "x", is_error=False, status=None)
+        judge(request, Result(text="x", is_error=False), "claude_code")
         counter = MarkerCounter()
         counter.add("Bash", arguments)
         counter.finish()

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from support.profiles import make_facts
 from warmstart.model.facts import SessionFacts

@@ -5,7 +5,7 @@ import pytest
 from support.profiles import make_calls, make_facts
 from warmstart.errors import UsageError
 from warmstart.model import Tokens
-from warmstart.model.facts import Marker, MarkerKind, Voice
+from warmstart.model.facts import Marker, MarkerKind, UserStyleCounts
 from warmstart.present import to_json
 from warmstart.profile import (
     Rules,
@@ -169,7 +169,7 @@ def test_markers_domains_and_styles_are_pooled() -> None:
     sessions = [
         make_facts(
             ".", id=f"t:{n}", markers=(Marker(MarkerKind.FILE, "a.py", 3),),
-            voice=Voice(messages=4, words=20, short=4),
+            user_style=UserStyleCounts(messages=4, words=20, short=4),
         )
         for n in range(2)
     ]  # fmt: skip

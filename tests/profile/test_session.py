@@ -1,19 +1,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from support.profiles import make_calls, make_facts
 from support.sessions import make_messages, make_session
 from warmstart.errors import UsageError
-from warmstart.facts.columns import Calls, PackedCalls
 from warmstart.model import Kind, Tokens
-from warmstart.model.facts import Marker, MarkerKind, Voice
+from warmstart.model.facts import CallFact, Marker, MarkerKind, UserStyleCounts
 from warmstart.profile import (
     Rules,
     profile_facts,
@@ -113,6 +113,31 @@ def test_messages_of_anthropic_give_what_their_reader_gives(tmp_path: Path) -> N
     assert replace(held, agent=session.agent) == profile_whole_session(session)
 
 
+def test_responses_items_and_gemini_contents_are_profiled_too() -> None:
+    items = [
+        {"role": "user", "content": "look around"},
+        {"type": "function_call", "call_id": "c", "name": "shell", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c", "output": "a.txt"},
+        {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": "ok"}],
+        },
+    ]
+    contents = [
+        {"role": "user", "parts": [{"text": "look around"}]},
+        *({"role": role, "parts": [part]}
+          for output in ({"output": "a.txt"}, {"error": "no such folder"})
+          for role, part in (
+              ("model", {"functionCall": {"name": "list_dir", "args": {}}}),
+              ("user", {"functionResponse": {"name": "list_dir", "response": output}}),
+          )),
+    ]  # fmt: skip
+    assert (profile_session(items).messages, profile_session(items).calls) == (4, 1)
+    found = profile_session(contents)
+    assert (found.messages, found.calls, found.rate.errors) == (5, 2, 1)
+
+
 class Dumped:
     """What clients return: an object that gives itself as a dict."""
 
@@ -146,7 +171,7 @@ def test_what_is_no_list_of_messages_is_refused_in_words(messages: Any) -> None:
 
 
 def test_what_a_warm_up_put_in_is_never_counted() -> None:
-    warm = [replace(message, kind=Kind.WARMUP) for message in make_messages()[2:4]]
+    warm = [structs.replace(message, kind=Kind.WARMUP) for message in make_messages()[2:4]]
     profile = profile_session([*warm, *make_messages()])
     assert profile.warmups == 2
     assert profile.rate == profile_session(make_messages()).rate
@@ -205,38 +230,26 @@ def test_repairs_and_repeats_are_listed_with_positions() -> None:
     assert profile.trivial_calls == 1
 
 
-class CountedNames(list[str]):
-    """Tools that count how often one is looked up."""
+class CountedCalls(list[CallFact]):
+    """Calls that count how often they are gone through."""
 
-    lookups = 0
+    passes = 0
 
-    def __getitem__(self, index: Any) -> Any:
-        CountedNames.lookups += 1
-        return super().__getitem__(index)
-
-
-class CountedCalls(PackedCalls):
-    """Calls that count how often a column is asked for."""
-
-    asked = 0
-
-    def column(self, which: int) -> Sequence[int]:
-        CountedCalls.asked += 1
-        return super().column(which)
+    def __iter__(self) -> Iterator[CallFact]:
+        CountedCalls.passes += 1
+        return super().__iter__()
 
 
-def count_work(calls: int) -> tuple[int, int]:
-    """Columns asked for and names looked up in the profile of a session that fails half the time."""
-    columns = Calls.of(make_calls(["bash"] * calls, "x." * (calls // 2)))
-    CountedNames.lookups = CountedCalls.asked = 0
-    profile_facts(make_facts(calls=CountedCalls(columns.pack(), CountedNames(columns.names))))
-    return CountedCalls.asked, CountedNames.lookups
+def count_passes(calls: int) -> int:
+    """How often the calls of a session that fails half the time are gone through."""
+    CountedCalls.passes = 0
+    made = make_calls(["bash"] * calls, "x." * (calls // 2))
+    profile_facts(make_facts(calls=CountedCalls(made)))
+    return CountedCalls.passes
 
 
 def test_a_session_of_many_failures_is_gone_through_as_often_as_a_short_one() -> None:
-    (asked, lookups), (asked_long, lookups_long) = count_work(40), count_work(400)
-    assert asked_long == asked
-    assert lookups_long <= 10 * lookups
+    assert count_passes(400) == count_passes(40)
 
 
 def test_the_proficiency_score_is_its_formula() -> None:
@@ -254,7 +267,7 @@ def test_length_alone_does_not_make_a_session_proficient() -> None:
 def test_context_and_user_are_described() -> None:
     facts = make_facts(
         ".", markers=(Marker(MarkerKind.FILE, "src/a.py", 4), Marker(MarkerKind.URL, "https://docs.example/x", 2)),
-        voice=Voice(messages=3, words=300, long=3), tokens=Tokens(output=5), started_at=5.0,
+        user_style=UserStyleCounts(messages=3, words=300, long=3), tokens=Tokens(output=5), started_at=5.0,
         ended_at=8.0, compactions=(0,),
     )  # fmt: skip
     profile = profile_facts(facts)

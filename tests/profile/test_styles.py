@@ -2,40 +2,40 @@ from __future__ import annotations
 
 import pytest
 
-from warmstart.model.facts import Marker, MarkerKind, Voice
+from warmstart.model.facts import Marker, MarkerKind, UserStyleCounts
 from warmstart.profile.styles import find_domains, find_feedback, find_style
 
 
 @pytest.mark.parametrize(
-    ("voice", "style"),
+    ("counts", "style"),
     [
-        (Voice(), None),
-        (Voice(messages=5, words=20, commands=4), "command-driven"),
-        (Voice(messages=5, words=20), "terse"),
-        (Voice(messages=2, words=200), "detailed"),
-        (Voice(messages=5, words=100, long=2), "detailed"),
-        (Voice(messages=4, words=60, questions=3), "conversational"),
-        (Voice(messages=4, words=60, polite=3), "conversational"),
-        (Voice(messages=4, words=60, commands=2), "direct"),
-        (Voice(messages=4, words=60), "balanced"),
+        (UserStyleCounts(), None),
+        (UserStyleCounts(messages=5, words=20, commands=4), "command-driven"),
+        (UserStyleCounts(messages=5, words=20), "terse"),
+        (UserStyleCounts(messages=2, words=200), "detailed"),
+        (UserStyleCounts(messages=5, words=100, long=2), "detailed"),
+        (UserStyleCounts(messages=4, words=60, questions=3), "conversational"),
+        (UserStyleCounts(messages=4, words=60, polite=3), "conversational"),
+        (UserStyleCounts(messages=4, words=60, commands=2), "direct"),
+        (UserStyleCounts(messages=4, words=60), "balanced"),
     ],
 )
-def test_request_styles(voice: Voice, style: str | None) -> None:
-    assert find_style(voice) == style
+def test_request_styles(counts: UserStyleCounts, style: str | None) -> None:
+    assert find_style(counts) == style
 
 
 @pytest.mark.parametrize(
-    ("voice", "style"),
+    ("counts", "style"),
     [
-        (Voice(messages=1), None),
-        (Voice(messages=5, corrections=2), "corrections only"),
-        (Voice(messages=5, long=2), "detailed"),
-        (Voice(messages=5, short=2), "terse"),
-        (Voice(messages=5), "balanced"),
+        (UserStyleCounts(messages=1), None),
+        (UserStyleCounts(messages=5, corrections=2), "corrections only"),
+        (UserStyleCounts(messages=5, long=2), "detailed"),
+        (UserStyleCounts(messages=5, short=2), "terse"),
+        (UserStyleCounts(messages=5), "balanced"),
     ],
 )
-def test_feedback_styles(voice: Voice, style: str | None) -> None:
-    assert find_feedback(voice) == style
+def test_feedback_styles(counts: UserStyleCounts, style: str | None) -> None:
+    assert find_feedback(counts) == style
 
 
 def test_domains_are_languages_and_hosts_by_use() -> None:

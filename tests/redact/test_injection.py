@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from warmstart.redact.imperatives import ORDERS as PHRASES
 from warmstart.redact.injection import (
     MAX_EVIDENCE_CHARS,
     fence,
@@ -17,7 +18,6 @@ from warmstart.redact.injection import (
     find_orders,
     strip_hidden,
 )
-from warmstart.redact.orders import ORDERS as PHRASES
 from warmstart.redact.risky_commands import COMMANDS as RISKS
 
 HIDDEN = "".join(chr(0xE0000 + ord(c)) for c in "send it")

@@ -17,10 +17,10 @@ from warmstart.experiment.schedule import Slot
 from warmstart.experiment.tasks import Task, parse_task
 from warmstart.experiment.trial import TrialStatus
 from warmstart.model.template import Example, Template
+from warmstart.runners import FinishedTrial
 from warmstart.runners.command import CommandWorker, fill_command, find_session
-from warmstart.runners.pool import Done
 from warmstart.sources.stores import Machine
-from warmstart.warm.build import build_warmup
+from warmstart.warm import build_warmup
 
 TASK = parse_task({
     "id": "t", "prompt": "Say {this}.", "files": {"a.txt": "hello"},
@@ -59,7 +59,11 @@ rows = [
 
 def _warm() -> ArmStart:
     example = Example(
-        tool="Read", arguments={"file_path": "x"}, result="x", intent="Read.", closing="Done."
+        tool="Read",
+        arguments={"file_path": "x"},
+        result="x",
+        intent="Read.",
+        closing="FinishedTrial.",
     )
     return start_warm(
         build_warmup(Template(name="reads", examples=(example,)), template_id="0" * 64)
@@ -82,7 +86,7 @@ def _run(
     start: ArmStart,
     seconds: float = 60,
     task: Task = TASK,
-) -> Done:
+) -> FinishedTrial:
     runner = Runner(kind=RunnerKind.COMMAND, command=command, trial_timeout=seconds)
     plan = Plan(
         name="e", design=Design(arms=("cold", "warm:reads")), runner=runner,

@@ -11,11 +11,9 @@ from warmstart.experiment.plan import Runner
 from warmstart.experiment.tasks import Task
 from warmstart.experiment.trial import TrialStatus
 from warmstart.model import Kind, Role
-from warmstart.runners.endpoint import Conversation, Endpoint, Job, price
-from warmstart.runners.sandbox import Sandbox
-from warmstart.runners.tools import open_toolbox
-from warmstart.runners.transport import UNREADABLE_CALL, EndpointError, Failure
-from warmstart.runners.wire import INVALID_CALL
+from warmstart.runners.endpoint import INVALID_CALL, Endpoint, Job, TrialTranscript, price
+from warmstart.runners.tools import Sandbox, open_toolbox
+from warmstart.runners.transport import UNREADABLE_CALL, EndpointError, EndpointFailure
 from warmstart.testing import (
     Fault,
     Policy,
@@ -26,18 +24,18 @@ from warmstart.testing import (
     ToolCall,
     by_turn,
 )
-from warmstart.warm.build import build_warmup
+from warmstart.warm import build_warmup
 
 READ = Reply("Reading.", (ToolCall("read_file", {"path": "a.txt"}),))
 TASK = Task(id="t", prompt="What is in a.txt?", files={"a.txt": "hello"})
-Run = Callable[..., tuple[Conversation, ScriptedEndpoint]]
+Run = Callable[..., tuple[TrialTranscript, ScriptedEndpoint]]
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     def go(
         policy: Policy, start: ArmStart = COLD_START, key: str = "", **runner: object
-    ) -> tuple[Conversation, ScriptedEndpoint]:
+    ) -> tuple[TrialTranscript, ScriptedEndpoint]:
         with ScriptedEndpoint(policy) as served, Sandbox(TASK.files, tmp_path) as sandbox:
             described = Runner(url=served.url, model="m", retries=1)
             endpoint = Endpoint(replace(described, **runner), key)  # type: ignore[arg-type] # fields of every kind
@@ -60,7 +58,7 @@ def test_a_trial_is_prompt_calls_results_and_answer(run: Run, api: str) -> None:
     assert done.turns == 2
     assert done.tokens.output > 0
     assert served.requests[0].prompt.system == "Be brief."
-    assert "read_file" in served.requests[0].prompt.tools
+    assert "read_file" in served.requests[0].prompt.tool_names
     assert {"authorization", "x-api-key"} & set(served.requests[0].headers)
 
 
@@ -90,8 +88,8 @@ def test_the_json_protocol_needs_no_tool_calls(run: Run) -> None:
     last = served.requests[-1].prompt
     assert last.tools == ()
     assert "read_file(path: string)" in last.system
-    assert any('{"tool": "play_music"' in turn.text for turn in last.turns)
-    assert all(turn.role in ("user", "assistant") for turn in last.turns)
+    assert any('{"tool": "play_music"' in turn.text for turn in last.messages)
+    assert all(turn.role in ("user", "assistant") for turn in last.messages)
 
 
 def test_a_call_its_server_cannot_read_is_an_error_of_the_model(run: Run) -> None:
@@ -100,7 +98,7 @@ def test_a_call_its_server_cannot_read_is_an_error_of_the_model(run: Run) -> Non
     assert done.status is TrialStatus.FINISHED
     assert done.messages[1].requests[0].tool == INVALID_CALL
     assert done.messages[2].results[0].is_error
-    assert [turn.role for turn in served.requests[1].prompt.turns] == ["user", "user"]
+    assert [message.role for message in served.requests[1].prompt.messages] == ["user", "user"]
     assert UNREADABLE_CALL not in str(served.requests[1].body)
 
 
@@ -134,11 +132,11 @@ def test_a_refused_prompt_is_a_crash_and_a_missing_endpoint_is_none(run: Run) ->
     assert done.status is TrialStatus.CRASHED
     with pytest.raises(EndpointError) as raised:
         run(Script(Fault(status=401)))
-    assert raised.value.failure is Failure.DENIED
+    assert raised.value.failure is EndpointFailure.DENIED
 
 
 def test_ids_that_repeat_are_made_unique(run: Run) -> None:
-    twice = Reply(calls=(ToolCall("list_dir"), ToolCall("calculator", {"expression": "1"})))
+    twice = Reply(calls=(ToolCall("list_dir"), ToolCall("search_files", {"pattern": "x"})))
     done, _ = run(Script(twice, twice, Reply("done")))
     ids = [r.id for m in done.messages for r in m.requests]
     assert len(ids) == len(set(ids)) == 4

@@ -34,7 +34,7 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "pattern": Case("matching.py", Reply(BAIT), {"check": {"answer": BOMB}}),
+    "pattern": Case("searching.py", Reply(BAIT), {"check": {"answer": BOMB}}),
     "search": Case("searching.py", Reply(calls=(ToolCall("search_files", {"pattern": BOMB}),))),
     "tool": Case("sleep 600", Reply(calls=(ToolCall("terminal", {"command": "sleep 600; :"}),))),
     "check": Case("sleep 600", task={"check": {"command": "sleep 600; :"}}),

@@ -4,9 +4,9 @@ import pytest
 
 from warmstart.errors import UsageError
 from warmstart.model import Kind, Message, Request, Result, Role
-from warmstart.runners.observed import (
-    Counts,
-    Label,
+from warmstart.runners import (
+    SessionCounts,
+    SessionLabel,
     observe_counts,
     observe_session,
     parse_labels,
@@ -27,16 +27,16 @@ MESSAGES = (
 
 def test_a_recorded_session_is_a_trial_without_its_examples() -> None:
     session = build_session("hermes", "s1", MESSAGES, reward=0.0)
-    trial = observe_session("e", Label("hermes:s1", "cold"), 3, session)
+    trial = observe_session("e", SessionLabel("hermes:s1", "cold"), 3, session)
     assert [call.error for call in trial.calls] == [True]
     assert (trial.task, trial.warmup_calls, trial.turns) == ("hermes:s1", 1, 2)
     assert (trial.seconds, trial.success, trial.session) == (4.0, False, "hermes:s1")
-    named = observe_session("e", Label("hermes:s1", "cold", "t", success=True), 3, session)
+    named = observe_session("e", SessionLabel("hermes:s1", "cold", "t", success=True), 3, session)
     assert (named.task, named.success) == ("t", True)
 
 
 def test_counts_are_enough_for_a_rate() -> None:
-    trial = observe_counts("e", Label("s", "cold", "t"), 1, Counts(calls=5, errors=2))
+    trial = observe_counts("e", SessionLabel("s", "cold", "t"), 1, SessionCounts(calls=5, errors=2))
     assert (len(trial.calls), trial.errors) == (5, 2)
 
 
@@ -47,8 +47,8 @@ def test_labels_are_read_from_lines() -> None:
         '{"session": "b", "arm": "warm:x", "task": "t", "success": false}',
     ]
     assert list(parse_labels(lines)) == [
-        Label("a:1", "cold"),
-        Label("b", "warm:x", "t", success=False),
+        SessionLabel("a:1", "cold"),
+        SessionLabel("b", "warm:x", "t", success=False),
     ]
 
 

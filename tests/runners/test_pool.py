@@ -7,16 +7,15 @@ import pytest
 from warmstart.errors import InternalError, UsageError
 from warmstart.experiment.schedule import Slot, build_schedule
 from warmstart.experiment.trial import Trial
-from warmstart.runners.endpoint import Conversation
-from warmstart.runners.pool import Done, Pool
-from warmstart.runners.transport import EndpointError, Failure
+from warmstart.runners import EndpointError, EndpointFailure, FinishedTrial, Pool
+from warmstart.runners.endpoint import TrialTranscript
 
 SLOTS = build_schedule([f"t{i}" for i in range(10)], ["cold", "warm:x"], 1, 1)
 
 
-def _done(slot: Slot) -> Done:
+def _done(slot: Slot) -> FinishedTrial:
     trial = Trial(experiment="e", task=slot.task, arm=slot.arm, number=slot.number)
-    return Done(trial=trial, conversation=Conversation())
+    return FinishedTrial(trial=trial, conversation=TrialTranscript())
 
 
 def _pool(work: object, jobs: int = 3) -> Pool:
@@ -46,7 +45,7 @@ def test_after_a_halt_nothing_more_is_started() -> None:
 def test_a_failure_lets_what_runs_end_and_is_raised() -> None:
     stop = threading.Event()
 
-    def work(slot: Slot) -> Done:
+    def work(slot: Slot) -> FinishedTrial:
         if slot.order == 0:
             raise UsageError("broken")
         assert stop.wait(5)
@@ -59,18 +58,18 @@ def test_a_failure_lets_what_runs_end_and_is_raised() -> None:
 
 
 def test_what_failed_is_told_rather_than_what_was_stopped_by_it() -> None:
-    def work(slot: Slot) -> Done:
-        failure = Failure.STOPPED if slot.order == 0 else Failure.DENIED
+    def work(slot: Slot) -> FinishedTrial:
+        failure = EndpointFailure.STOPPED if slot.order == 0 else EndpointFailure.DENIED
         raise EndpointError(f"{slot.order}", failure=failure)
 
     with pytest.raises(EndpointError) as raised:
         list(_pool(work, 2).run(SLOTS))
-    assert raised.value.failure is Failure.DENIED
+    assert raised.value.failure is EndpointFailure.DENIED
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_fault_of_our_own_ends_the_run() -> None:
-    def work(slot: Slot) -> Done:
+    def work(slot: Slot) -> FinishedTrial:
         raise KeyError(slot)
 
     with pytest.raises(InternalError):

@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest  # noqa: TC002 - fixtures are asked for by annotation
 
-from warmstart.runners import matching
+from warmstart.runners import searching
 from warmstart.runners.process import (
     EXIT_NOT_FOUND,
     EXIT_TIMEOUT,
-    Limits,
+    ProcessLimits,
     run_helper,
     run_process,
 )
 
 
 def _shell(line: str, folder: Path, **limits: object) -> tuple[int, str, bool]:
-    return run_process(["sh", "-c", line], folder, Limits(**limits))  # type: ignore[arg-type] # limits of every kind
+    return run_process(["sh", "-c", line], folder, ProcessLimits(**limits))  # type: ignore[arg-type] # limits of every kind
 
 
 def _is_alive(pid: int) -> bool:
@@ -82,32 +82,34 @@ def test_no_variable_of_the_user_is_passed_on(
 
 
 def test_a_command_that_is_not_there_is_an_answer(tmp_path: Path) -> None:
-    ended = run_process(["/no/such/program"], tmp_path, Limits())
+    ended = run_process(["/no/such/program"], tmp_path, ProcessLimits())
     assert ended.exit_code == EXIT_NOT_FOUND
     assert "cannot start" in ended.output
-    assert run_process(["a\0b"], tmp_path, Limits()).exit_code == EXIT_NOT_FOUND
+    assert run_process(["a\0b"], tmp_path, ProcessLimits()).exit_code == EXIT_NOT_FOUND
 
 
 def test_input_is_given_and_need_not_be_read(tmp_path: Path) -> None:
     code = "import sys; print(len(sys.stdin.read()))"
-    assert run_process([sys.executable, "-c", code], tmp_path, Limits(), "abc").output == "3\n"
-    assert run_process(["true"], tmp_path, Limits(), "x" * 1_000_000).exit_code == 0
+    assert (
+        run_process([sys.executable, "-c", code], tmp_path, ProcessLimits(), "abc").output == "3\n"
+    )
+    assert run_process(["true"], tmp_path, ProcessLimits(), "x" * 1_000_000).exit_code == 0
 
 
 def test_a_command_that_reads_no_input_is_out_of_time_all_the_same(tmp_path: Path) -> None:
-    ended = run_process(["sleep", "600"], tmp_path, Limits(seconds=0.3), "x" * 1_000_000)
+    ended = run_process(["sleep", "600"], tmp_path, ProcessLimits(seconds=0.3), "x" * 1_000_000)
     assert ended.timed_out
 
 
 def test_a_pattern_out_of_memory_is_not_one_that_was_not_found(tmp_path: Path) -> None:
     program = tmp_path / "large.py"
     program.write_text("x = bytearray(1 << 40)\n")
-    ended = run_helper(program, tmp_path, Limits(), "")
-    assert ended.exit_code not in (matching.EXIT_FOUND, matching.EXIT_NOT_FOUND)
+    ended = run_helper(program, tmp_path, ProcessLimits(), "")
+    assert ended.exit_code not in (searching.EXIT_FOUND, searching.EXIT_NOT_FOUND)
 
 
 def test_a_helper_is_given_its_input_and_answers(tmp_path: Path) -> None:
-    for pattern, code in (("b", matching.EXIT_FOUND), ("z", matching.EXIT_NOT_FOUND)):
+    for pattern, code in (("b", searching.EXIT_FOUND), ("z", searching.EXIT_NOT_FOUND)):
         wanted = json.dumps({"pattern": pattern, "text": "abc"})
-        program = Path(matching.__file__)
-        assert run_helper(program, tmp_path, Limits(), wanted) == (code, "", False)
+        program = Path(searching.__file__)
+        assert run_helper(program, tmp_path, ProcessLimits(), wanted) == (code, "", False)

@@ -18,13 +18,14 @@ from warmstart.runners.records import (
     RunLock,
     TrialFile,
     count_unreadable,
+    format_trial,
+    parse_trial,
     read_trials,
 )
-from warmstart.runners.sessions import format_trial, parse_trial
 
 HOLD = """
 import sys, pathlib
-from warmstart.runners.records import RunLock
+from warmstart.runners import RunLock
 with RunLock(pathlib.Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

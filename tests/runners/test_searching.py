@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from warmstart.runners.searching import EXIT_BAD_PATTERN, find_matches, main
+from warmstart.runners.searching import (
+    EXIT_BAD_PATTERN,
+    EXIT_FOUND,
+    EXIT_NOT_FOUND,
+    find_matches,
+    main,
+)
 
 
 @pytest.fixture
@@ -34,7 +40,11 @@ def test_the_program_prints_what_it_finds(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     (folder / "many").write_text("many\n" * 90)
-    for pattern, code, lines in (("many", 0, 50), ("(", EXIT_BAD_PATTERN, 1), ("zz", 0, 0)):
+    for pattern, code, lines in (
+        ("many", EXIT_FOUND, 50),
+        ("(", EXIT_BAD_PATTERN, 1),
+        ("zz", EXIT_NOT_FOUND, 0),
+    ):
         given = json.dumps({"pattern": pattern, "glob": "*"})
         monkeypatch.setattr("sys.stdin", io.StringIO(given))
         assert main() == code

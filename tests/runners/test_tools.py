@@ -10,8 +10,7 @@ import pytest
 from warmstart.experiment.tasks import Task, ToolDefinition
 from warmstart.model import Request, Result, Status
 from warmstart.outcome import judge
-from warmstart.runners.sandbox import Sandbox
-from warmstart.runners.tools import MAX_RESULT_CHARS, Toolbox, builtin_tools, open_toolbox
+from warmstart.runners.tools import MAX_RESULT_CHARS, Sandbox, Toolbox, builtin_tools, open_toolbox
 
 FILES = {"a.txt": "alpha\nbeta\n", "src/b.py": "def beta():\n    return 1\n"}
 
@@ -37,7 +36,6 @@ def _use(toolbox: Toolbox, tool: str, **arguments: Any) -> Result:
         ("search_files", {"pattern": "zeta"}, "no matches"),
         ("list_dir", {"path": "."}, "a.txt\nsrc/"),
         ("list_dir", {}, "a.txt\nsrc/"),
-        ("calculator", {"expression": "6 * 7"}, "42"),
     ],
 )
 def test_tools_do_what_they_say(
@@ -60,7 +58,6 @@ def test_tools_do_what_they_say(
         ("search_files", {"pattern": "("}, "not a regular expression"),
         ("list_dir", {"path": "a.txt"}, "no such folder"),
         ("list_dir", {"path": "../"}, "outside"),
-        ("calculator", {"expression": "1/0"}, "cannot calculate"),
     ],
 )
 def test_what_goes_wrong_is_an_error_to_the_judge(
@@ -105,7 +102,7 @@ def test_a_search_without_a_match_is_no_error_to_the_judge(toolbox: Toolbox) -> 
 
 def test_arguments_that_are_no_object_are_an_error(toolbox: Toolbox) -> None:
     result = toolbox.answer(Request(tool="read_file", raw="{path: a.txt"))
-    assert "no JSON object" in result.text
+    assert "not a JSON object" in result.text
 
 
 def test_a_long_result_is_cut_in_the_middle(toolbox: Toolbox) -> None:

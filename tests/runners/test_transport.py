@@ -11,7 +11,7 @@ import pytest
 from warmstart.runners.transport import (
     UNREADABLE_CALL,
     EndpointError,
-    Failure,
+    EndpointFailure,
     Patience,
     post_json,
 )
@@ -51,16 +51,18 @@ def test_what_may_pass_is_tried_again(fault: Fault) -> None:
 @pytest.mark.parametrize(
     ("status", "failure", "asked"),
     [
-        (400, Failure.REFUSED, 1),
-        (401, Failure.DENIED, 1),
-        (403, Failure.DENIED, 1),
-        (404, Failure.DENIED, 1),
-        (429, Failure.UNAVAILABLE, 4),
-        (503, Failure.UNAVAILABLE, 4),
-        (500, Failure.REFUSED, 4),
+        (400, EndpointFailure.REFUSED, 1),
+        (401, EndpointFailure.DENIED, 1),
+        (403, EndpointFailure.DENIED, 1),
+        (404, EndpointFailure.DENIED, 1),
+        (429, EndpointFailure.UNAVAILABLE, 4),
+        (503, EndpointFailure.UNAVAILABLE, 4),
+        (500, EndpointFailure.REFUSED, 4),
     ],
 )
-def test_what_does_not_pass_says_what_it_was(status: int, failure: Failure, asked: int) -> None:
+def test_what_does_not_pass_says_what_it_was(
+    status: int, failure: EndpointFailure, asked: int
+) -> None:
     error, requests = _post(Script(Fault(status=status)))
     assert (error.failure, error.status, requests) == (failure, status, asked)
     assert str(status) in error.message
@@ -69,7 +71,7 @@ def test_what_does_not_pass_says_what_it_was(status: int, failure: Failure, aske
 def test_a_call_the_server_cannot_read_is_known_at_once() -> None:
     body = '{"error": {"message": "The model produced output that ' + UNREADABLE_CALL + '"}}'
     error, asked = _post(Script(Fault(status=500, body=body)))
-    assert (error.failure, asked) == (Failure.UNREADABLE_CALL, 1)
+    assert (error.failure, asked) == (EndpointFailure.UNREADABLE_CALL, 1)
 
 
 def test_a_key_that_a_server_repeats_is_not_in_the_error() -> None:
@@ -82,13 +84,13 @@ def test_a_key_that_a_server_repeats_is_not_in_the_error() -> None:
 def test_retry_after_is_respected_up_to_the_deadline() -> None:
     patience = Patience(retries=9, deadline=time.monotonic() + 0.2)
     error, asked = _post(Script(Fault(status=429, headers={"Retry-After": "3600"})), patience)
-    assert (error.failure, asked) == (Failure.TIMEOUT, 1)
+    assert (error.failure, asked) == (EndpointFailure.TIMEOUT, 1)
 
 
 def test_a_slow_answer_is_a_timeout() -> None:
     patience = Patience(retries=0, request_seconds=0.05)
     error, _ = _post(Script(Fault(delay_seconds=0.5)), patience)
-    assert error.failure is Failure.TIMEOUT
+    assert error.failure is EndpointFailure.TIMEOUT
 
 
 def test_nobody_there_is_said_with_the_address() -> None:
@@ -97,7 +99,7 @@ def test_nobody_there_is_said_with_the_address() -> None:
         port = taken.getsockname()[1]
         with pytest.raises(EndpointError) as raised:
             post_json(f"http://127.0.0.1:{port}/v1", {}, {}, FAST)
-    assert raised.value.failure is Failure.UNAVAILABLE
+    assert raised.value.failure is EndpointFailure.UNAVAILABLE
     assert f"127.0.0.1:{port}" in raised.value.message
     assert raised.value.hint
 
@@ -106,4 +108,4 @@ def test_a_stop_ends_the_waiting() -> None:
     stop = threading.Event()
     stop.set()
     error, asked = _post(Script(Reply()), Patience(stop=stop))
-    assert (error.failure, asked) == (Failure.STOPPED, 0)
+    assert (error.failure, asked) == (EndpointFailure.STOPPED, 0)

@@ -15,7 +15,7 @@ from support.mining import make_worked
 from support.planting import FIRST, SECOND, Planter, find_leaks, write_claude_code
 from warmstart.app.profile import ProfileResult, SessionResult
 from warmstart.app.redaction import redact_texts
-from warmstart.facts.derive import OPENING_CHARS, derive_facts
+from warmstart.facts import OPENING_CHARS, derive_facts
 from warmstart.mine import BuildRequest, extract_template
 from warmstart.model.selection import Selection
 from warmstart.present import profile_document, session_profile_document, write_html
@@ -26,7 +26,7 @@ from warmstart.redact import Redactor
 from warmstart.sources import ReadLog
 from warmstart.template import canonical_json
 from warmstart.tool import run_tool_text
-from warmstart.warm.render import RENDERERS
+from warmstart.warm import RENDERERS
 
 TASK = "Fix the cart in the shop and round totals"
 

@@ -18,10 +18,9 @@ from warmstart.experiment.tasks import TaskError, parse_tasks
 from warmstart.experiment.trial import TrialStatus
 from warmstart.model import Message, Request, Role
 from warmstart.runners import scoring
-from warmstart.runners.endpoint import Conversation
-from warmstart.runners.sandbox import Sandbox
-from warmstart.runners.tools import Toolbox, builtin_tools
-from warmstart.runners.transport import EndpointError, Failure, Patience, post_json
+from warmstart.runners.endpoint import TrialTranscript
+from warmstart.runners.tools import Sandbox, Toolbox, builtin_tools
+from warmstart.runners.transport import EndpointError, EndpointFailure, Patience, post_json
 
 KEY = "sk-" + "canary-0123456789abcdefghij"
 WAYS_OUT = (
@@ -80,9 +79,9 @@ def test_no_command_of_a_model_or_a_check_has_the_keys_of_the_user(
     assert KEY not in toolbox.sandbox.read("seen.txt")
 
 
-def talk(answer: str) -> Conversation:
+def talk(answer: str) -> TrialTranscript:
     messages = (Message(role=Role.ASSISTANT, text=answer),)
-    return Conversation(messages=messages, status=TrialStatus.FINISHED, answer=answer, turns=1)
+    return TrialTranscript(messages=messages, status=TrialStatus.FINISHED, answer=answer, turns=1)
 
 
 @pytest.mark.parametrize(
@@ -154,6 +153,6 @@ def test_a_key_does_not_follow_a_redirect() -> None:
 
         with serve(Sender) as address, pytest.raises(EndpointError) as caught:
             post_json(address, {}, {"Authorization": f"Bearer {KEY}"}, Patience(retries=0))
-    assert caught.value.failure is Failure.DENIED
+    assert caught.value.failure is EndpointFailure.DENIED
     assert KEY not in str(caught.value)
     assert seen == []

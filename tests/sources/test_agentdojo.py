@@ -9,7 +9,7 @@ from hypothesis import given
 
 from support.badinput import damaged, read_all, retyped, survive, to_jsonl, write
 from warmstart.model import Kind, Role
-from warmstart.sources import ReadLog, Unit, find_reader, get_reader, read_sessions
+from warmstart.sources import ReadLog, find_reader, get_reader, read_sessions
 from warmstart.sources.probe import probe_path
 from warmstart.sources.readers.agentdojo import AgentDojo
 
@@ -125,14 +125,6 @@ def test_a_document_reads_like_lines(tmp_path: Path, document: Any, indent: int 
     assert find_reader(probe_path(path)) is get_reader("agentdojo")
     sessions, _ = read_all(READER, path)
     assert sessions[0].task == "office/user_task_0/injection_task_4"
-
-
-def test_reading_on_from_where_it_stopped_gives_the_rest(tmp_path: Path) -> None:
-    path = write(tmp_path, "runs.jsonl", to_jsonl(RUNS[:2]))
-    first, log = read_all(READER, path)
-    path.write_bytes(VALID)
-    rest = list(READER.read(Unit(path=path, start=log.resume_at), ReadLog()))
-    assert first + rest == read_all(READER, path)[0]
 
 
 def test_bad_lines_are_counted_and_passed_over(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.badinput import damaged, read_all, retyped, survive, to_jsonl, write
 from warmstart.errors import SourceError
 from warmstart.model import Role, Tokens
-from warmstart.sources import ReadLog, Unit, find_reader
+from warmstart.sources import find_reader
 from warmstart.sources.probe import probe_path
 from warmstart.sources.readers.anthropic import Anthropic
 
@@ -176,18 +176,6 @@ def test_what_is_no_message_is_counted(tmp_path: Path) -> None:
 def test_a_line_that_is_no_conversation_is_counted(tmp_path: Path) -> None:
     sessions, log = read_all(READER, write(tmp_path, "x.jsonl", to_jsonl([LINES[0], {"note": 1}])))
     assert (len(sessions), log.counts["record is no conversation"]) == (1, 1)
-
-
-def test_reading_on_from_the_middle_equals_reading_the_whole(tmp_path: Path) -> None:
-    data = to_jsonl([CONVERSATION] * 4)
-    half = len(data) // 2
-    path = write(tmp_path, "log.jsonl", data[:half])
-    log = ReadLog()
-    first = list(READER.read(Unit(path=path), log))
-    path.write_bytes(data)
-    rest = list(READER.read(Unit(path=path, start=log.resume_at), log))
-    assert first + rest == list(READER.read(Unit(path=path), ReadLog()))
-    assert [s.native_id for s in rest] == [f"{tmp_path.name}/log:3", f"{tmp_path.name}/log:4"]
 
 
 def test_a_broken_document_is_a_source_error(tmp_path: Path) -> None:

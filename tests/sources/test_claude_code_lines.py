@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.claude_lines import encode, got, name, progress, said
-from warmstart.sources.readers._claude_code_lines import parse_known, read_progress
+from warmstart.sources.readers.claude_code import parse_known, read_progress
 
 PLACE = (name(4), name(3))
 FILE = {"filePath": "a.py", "content": "x = 1\n" * 900, "numLines": 900, "totalLines": 900}

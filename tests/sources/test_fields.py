@@ -18,11 +18,11 @@ from warmstart.sources.fields import (
     as_list,
     as_text,
     content_text,
-    dump,
     parse_arguments,
     parse_time,
     parse_tokens,
 )
+from warmstart.sources.json_text import dump
 
 MOMENT = 1_767_225_600.0
 JSON = st.recursive(

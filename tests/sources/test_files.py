@@ -9,20 +9,18 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from support.badinput import damaged, to_jsonl, write
 from warmstart.errors import SourceError
 from warmstart.sources.files import (
     MAX_LINE_BYTES,
     Line,
-    is_json,
     open_bytes,
-    parse_json,
     read_json,
     read_json_lines,
     read_lines,
 )
+from warmstart.sources.json_text import is_json, parse_json
 from warmstart.sources.log import ReadLog
 from warmstart.sources.unpacking import zstd_module
 
@@ -30,9 +28,9 @@ RECORDS = [{"n": 1}, {"n": 2}, {"n": 3}]
 LINES = to_jsonl(RECORDS)
 
 
-def read(path: Path, start: int = 0) -> tuple[list[Any], ReadLog]:
+def read(path: Path) -> tuple[list[Any], ReadLog]:
     log = ReadLog()
-    return [line.data for line in read_json_lines(path, log, start)], log
+    return [line.data for line in read_json_lines(path, log)], log
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.zst", "no-suffix"])
@@ -46,31 +44,22 @@ def test_compression_is_seen_in_the_bytes_not_in_the_name(
         assert file.read() == LINES
 
 
-def test_a_compressed_file_is_resumed_by_its_uncompressed_offset(tmp_path: Path) -> None:
-    path = write(tmp_path, "a.jsonl.gz", gzip.compress(LINES))
-    assert read(path, start=len(to_jsonl(RECORDS[:1])))[0] == RECORDS[1:]
-
-
 def test_lines_carry_their_number_blank_ones_included(tmp_path: Path) -> None:
     path = write(tmp_path, "a.jsonl", b'\n{"a":1}\r\n  \n{"b":2}\n')
     lines = list(read_json_lines(path, ReadLog()))
     assert lines == [Line(2, {"a": 1}), Line(4, {"b": 2})]
 
 
-def test_a_half_written_last_line_waits_for_the_next_run(tmp_path: Path) -> None:
+def test_a_half_written_last_line_is_counted(tmp_path: Path) -> None:
     path = write(tmp_path, "a.jsonl", LINES[:-3])
     first, log = read(path)
     assert (first, log.counts) == (RECORDS[:2], {"last line half-written": 1})
-    path.write_bytes(LINES)
-    assert read(path, log.resume_at)[0] == RECORDS[2:]
 
 
 def test_a_last_line_without_its_newline_counts_once(tmp_path: Path) -> None:
     path = write(tmp_path, "a.jsonl", LINES[:-1])
     first, log = read(path)
     assert (first, log.total) == (RECORDS, 0)
-    path.write_bytes(LINES + b'{"n":4}\n')
-    assert read(path, log.resume_at)[0] == [{"n": 4}]
 
 
 def test_what_is_no_object_is_counted_by_kind(tmp_path: Path) -> None:
@@ -88,7 +77,6 @@ def test_a_line_longer_than_the_limit_is_passed_over(tmp_path: Path) -> None:
     records, log = read(path)
     assert records == [{"n": 1}, {"n": 2}]
     assert log.counts == {"line longer than 32 MiB": 1}
-    assert log.resume_at == path.stat().st_size
 
 
 @pytest.mark.parametrize("cut", [1, 8, 20])
@@ -175,14 +163,6 @@ def test_damaged_lines_are_read_or_counted(tmp_path: Path, data: bytes) -> None:
 def test_damaged_gzip_raises_nothing_but_a_source_error(tmp_path: Path, data: bytes) -> None:
     with contextlib.suppress(SourceError):
         read(write(tmp_path, "a.jsonl.gz", data))
-
-
-@given(at=st.integers(0, len(LINES)))
-def test_two_reads_with_any_cut_between_them_give_the_whole(tmp_path: Path, at: int) -> None:
-    path = write(tmp_path, "a.jsonl", LINES[:at])
-    first, log = read(path)
-    path.write_bytes(LINES)
-    assert first + read(path, log.resume_at)[0] == RECORDS
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from support.badinput import write
-from warmstart.facts.units import read_rows
-from warmstart.sources import ReadLog, find_units, read_sessions
+from warmstart.sources import ReadLog, find_units, read_sessions, read_unit
 from warmstart.sources.naming import name_file, name_record
 
 TALK = json.dumps([{"role": "user", "content": "Go."}]).encode()
@@ -52,7 +51,7 @@ def test_files_of_one_name_in_two_folders_are_two_sessions(tmp_path: Path) -> No
     ids = [session.id for session in read_sessions(tmp_path, ReadLog())]
     assert len(set(ids)) == 2
     found = list(find_units(tmp_path, ReadLog()))
-    assert [row.name for unit in found for row in read_rows(unit, ReadLog())] == ids
+    assert [one.id for unit in found for one in read_unit(unit, ReadLog())] == ids
 
 
 def test_another_file_changes_no_name(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from support.badinput import damaged, read_all, retyped, survive, to_jsonl, write
 from warmstart.model import Role, Session, Tokens
-from warmstart.sources import ReadLog, Unit, find_reader, get_reader
+from warmstart.sources import find_reader, get_reader
 from warmstart.sources.probe import probe_path
 from warmstart.sources.readers.openai_chat import OpenAIChat
 
@@ -176,19 +176,10 @@ def test_an_array_with_a_message_on_each_line_is_still_an_array(tmp_path: Path) 
     assert (len(session.messages), log.total) == (len(CHAT), 0)
 
 
-def test_lines_of_messages_are_one_session_read_from_its_start(tmp_path: Path) -> None:
+def test_lines_of_messages_are_one_session(tmp_path: Path) -> None:
     path = write(tmp_path, "log.jsonl", to_jsonl(CHAT))
-    (session,), log = read_all(READER, path)
+    (session,), _ = read_all(READER, path)
     assert (session.native_id, len(session.calls)) == (f"{tmp_path.name}/log", 2)
-    assert log.resume_at == 0
-
-
-def test_reading_on_from_where_it_stopped_gives_the_rest(tmp_path: Path) -> None:
-    path = write(tmp_path, "tuned.jsonl", to_jsonl(CONVERSATIONS[:2]))
-    first, log = read_all(READER, path)
-    path.write_bytes(VALID)
-    rest = list(READER.read(Unit(path=path, start=log.resume_at), ReadLog()))
-    assert first + rest == read_all(READER, path)[0]
 
 
 def test_bad_lines_and_messages_are_counted(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from support.badinput import damaged, read_all, retyped, survive, to_jsonl, writ
 from warmstart.model import Fate, Kind, Role, Session, Status
 from warmstart.sources import READERS, ReadLog, find_reader
 from warmstart.sources.probe import probe_path
-from warmstart.sources.reader import Unit
 
 READER = READERS["openhands"]
 
@@ -462,16 +461,6 @@ def test_v1_events_inside_a_run_are_read(tmp_path: Path) -> None:
     run = RUN | {"history": V1, "metadata": {"llm": {"model": "acme-2"}}, "test_result": {}}
     session = _only(write(tmp_path, "output.jsonl", to_jsonl([run])))
     assert (len(session.calls), session.model, session.reward) == (4, "acme-2", None)
-
-
-def test_a_grown_output_is_taken_up_where_it_ended(tmp_path: Path) -> None:
-    runs = [RUN | {"instance_id": f"acme__shop-{n}"} for n in range(4)]
-    path = write(tmp_path, "output.jsonl", to_jsonl(runs[:2]))
-    first, log = read_all(READER, path)
-    write(tmp_path, "output.jsonl", to_jsonl(runs))
-    rest = list(READER.read(Unit(path=path, start=log.resume_at), ReadLog()))
-    whole, _ = read_all(READER, path)
-    assert [*first, *rest] == whole
 
 
 def test_lines_that_are_no_runs_are_counted(tmp_path: Path) -> None:

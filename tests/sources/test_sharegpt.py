@@ -9,7 +9,7 @@ from hypothesis import given
 
 from support.badinput import damaged, read_all, retyped, survive, to_jsonl, write
 from warmstart.model import Role, Session
-from warmstart.sources import ReadLog, Unit, find_reader, get_reader
+from warmstart.sources import find_reader, get_reader
 from warmstart.sources.probe import probe_path
 from warmstart.sources.readers.sharegpt import ShareGPT
 
@@ -198,14 +198,6 @@ def test_a_document_reads_like_lines(tmp_path: Path, document: Any, indent: int 
     sessions, log = read_all(READER, path)
     assert sessions[0].native_id == f"{tmp_path.name}/all:1"
     assert (len(sessions[0].calls), log.total) == (1, 0)
-
-
-def test_reading_on_from_where_it_stopped_gives_the_rest(tmp_path: Path) -> None:
-    path = write(tmp_path, "samples.jsonl", to_jsonl(RECORDS[:2]))
-    first, log = read_all(READER, path)
-    path.write_bytes(VALID)
-    rest = list(READER.read(Unit(path=path, start=log.resume_at), ReadLog()))
-    assert first + rest == read_all(READER, path)[0]
 
 
 def test_bad_lines_and_turns_are_counted(tmp_path: Path) -> None:

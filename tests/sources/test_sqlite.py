@@ -14,13 +14,16 @@ from hypothesis import given
 
 from support.badinput import damaged, write
 from warmstart.errors import SourceError
+from warmstart.model import Session
+from warmstart.sources.log import ReadLog
+from warmstart.sources.reader import Unit
 from warmstart.sources.sqlite import (
+    DatabaseReader,
     is_database,
-    list_columns,
     list_tables,
     open_database,
-    select_known,
 )
+from warmstart.sources.sqlite_guard import GuardedConnection
 from warmstart.sources.unpacking import zstd_module
 
 NOBODY = 65534
@@ -47,7 +50,7 @@ def names_in(folder: Path) -> list[str]:
 
 def count(path: Path) -> int:
     with open_database(path) as connection:
-        return int(connection.execute("SELECT count(*) FROM notes").fetchone()[0])
+        return int(connection.select("SELECT count(*) FROM notes")[0][0])
 
 
 @contextmanager
@@ -72,10 +75,10 @@ def public_folder() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_rows_are_read_by_name(tmp_path: Path) -> None:
+def test_rows_are_tuples(tmp_path: Path) -> None:
     with open_database(made(tmp_path / "a.db")) as connection:
-        row = connection.execute("SELECT * FROM notes ORDER BY id").fetchone()
-    assert (row["id"], row["text"]) == (1, "one")
+        rows = connection.select("SELECT * FROM notes WHERE id < ? ORDER BY id", 3)
+    assert rows == [(1, "one"), (2, "two")]
 
 
 def test_rows_still_in_the_log_of_a_live_writer_are_seen(tmp_path: Path) -> None:
@@ -92,7 +95,7 @@ def test_a_live_writer_does_not_notice_us(tmp_path: Path) -> None:
     with closing(make(path, journal="wal")) as writer:
         before = (names_in(tmp_path), path.read_bytes())
         with open_database(path) as connection:
-            connection.execute("SELECT * FROM notes").fetchone()
+            connection.select("SELECT * FROM notes")
             writer.execute("INSERT INTO notes VALUES (3, 'three')")
             writer.commit()
         assert (names_in(tmp_path), path.read_bytes()) == before
@@ -120,7 +123,7 @@ def test_nothing_is_left_beside_a_database_at_rest(tmp_path: Path, journal: str)
 def test_writing_is_refused(tmp_path: Path, statement: str) -> None:
     path = made(tmp_path / "a.db")
     with pytest.raises(SourceError, match="readonly"), open_database(path) as connection:
-        connection.execute(statement)
+        connection.select(statement)
     assert count(path) == 2
 
 
@@ -157,10 +160,10 @@ def test_odd_characters_in_a_name_are_no_uri(tmp_path: Path) -> None:
 def test_broken_text_is_read_with_its_damage_marked(tmp_path: Path) -> None:
     path = made(tmp_path / "a.db")
     with closing(sqlite3.connect(path)) as writer:
-        writer.execute("UPDATE notes SET text = CAST(x'61FF' AS TEXT)")
+        writer.execute("UPDATE notes SET text = CAST(x'61FF' AS TEXT) WHERE id = 2")
         writer.commit()
     with open_database(path) as connection:
-        assert connection.execute("SELECT text FROM notes").fetchone()["text"] == "a\ufffd"
+        assert connection.select("SELECT text FROM notes") == [("one",), ("a\ufffd",)]
 
 
 @pytest.mark.parametrize(
@@ -205,11 +208,10 @@ def test_a_database_is_known_by_name_log_or_bytes(tmp_path: Path) -> None:
 def test_missing_tables_and_columns_read_as_nothing(tmp_path: Path) -> None:
     with open_database(made(tmp_path / "a.db")) as connection:
         assert list_tables(connection) == {"notes"}
-        assert list_columns(connection, "notes") == {"id", "text"}
-        assert list_columns(connection, "gone") == frozenset()
-        columns = select_known(connection, "notes", ("id", "added_later"))
-        row = connection.execute(f"SELECT {columns} FROM notes").fetchone()
-    assert (row["id"], row["added_later"]) == (1, None)
+        assert connection.columns("notes") == {"id", "text"}
+        assert connection.columns("gone") == frozenset()
+        columns = connection.known_columns("notes", ("id", "added_later"))
+        assert connection.select(f"SELECT {columns} FROM notes")[0] == (1, None)
 
 
 @pytest.fixture(scope="module")
@@ -225,7 +227,7 @@ def test_a_damaged_database_raises_nothing_but_a_source_error(tmp_path: Path, va
         try:
             with open_database(path) as connection:
                 list_tables(connection)
-                connection.execute("SELECT * FROM notes").fetchall()
+                connection.select("SELECT * FROM notes")
         except SourceError as error:
             caught.append(error)
 
@@ -242,7 +244,7 @@ def test_a_packed_database_is_unpacked_once_for_all_its_readers(tmp_path: Path) 
     packed = tmp_path / "a.db.gz"
     packed.write_bytes(gzip.compress(plain.read_bytes()))
     with open_database(packed) as first, open_database(packed) as second:
-        files = [c.execute("PRAGMA database_list").fetchone()[2] for c in (first, second)]
+        files = [c.select("PRAGMA database_list")[0][2] for c in (first, second)]
     assert files[0] == files[1]
 
 
@@ -256,3 +258,41 @@ def test_a_packed_database_that_changed_is_unpacked_again(tmp_path: Path) -> Non
         os.utime(packed, ns=(number, number))
         with open_database(packed) as connection:
             assert f"t{number}" in list_tables(connection)
+
+
+class Notes(DatabaseReader):
+    """Reads each note as a session whose id is its text, and remembers what it read over."""
+
+    def __init__(self) -> None:
+        self.connections: list[GuardedConnection] = []
+
+    def read_rows(
+        self, connection: GuardedConnection, unit: Unit, log: ReadLog
+    ) -> Iterator[Session]:
+        del log
+        self.connections.append(connection)
+        for (text,) in connection.select("SELECT text FROM notes WHERE id = ?", int(unit.key)):
+            yield Session(origin="notes", native_id=text, agent="notes")
+
+
+def test_all_units_of_a_database_are_read_over_one_connection(tmp_path: Path) -> None:
+    path, reader = made(tmp_path / "a.db"), Notes()
+    units = [Unit(path=path, key=key) for key in "12"]
+    with reader.open(path) as source:
+        found = [one.native_id for unit in units for one in source.read(unit, ReadLog())]
+    assert found == ["one", "two"]
+    assert reader.connections[0] is reader.connections[1]
+    with pytest.raises(SourceError, match="closed"):
+        reader.connections[0].select("SELECT 1")
+
+
+def test_a_writer_that_begins_meanwhile_is_seen(tmp_path: Path) -> None:
+    path, reader = made(tmp_path / "a.db", journal="wal"), Notes()
+    unit = Unit(path=path, key="1")
+    with reader.open(path) as source:
+        assert len(list(source.read(unit, ReadLog()))) == 1
+        with closing(sqlite3.connect(path)) as writer:
+            writer.execute("UPDATE notes SET text = 'new' WHERE id = 1")
+            writer.commit()
+            (after,) = source.read(unit, ReadLog())
+    assert after.native_id == "new"

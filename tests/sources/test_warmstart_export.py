@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from support.badinput import damaged, read_all, retyped, survive, to_jsonl, write
 from support.sessions import make_session, sessions, write_export
-from warmstart.export import encode_line, export_warmstart
+from warmstart.export import export_warmstart
 from warmstart.model import Session, Status
 from warmstart.sources import READERS, ReadLog
 from warmstart.sources.probe import probe_path
 from warmstart.sources.readers.warmstart import Warmstart
+from warmstart.wire import encode_line
 
 READER = Warmstart()
 RECORD = json.loads(encode_line(export_warmstart(make_session())))
@@ -31,7 +32,7 @@ def read_records(folder: Path, *records: Any) -> tuple[list[Session], ReadLog]:
 def test_a_session_survives_the_round_trip_whole(session: Session, tmp_path: Path) -> None:
     path = write_export(tmp_path / "export.jsonl", session)
     found, log = read_all(READER, path)
-    assert found == [replace(session, path=str(path))]
+    assert found == [structs.replace(session, path=str(path))]
     assert log.total == 0
 
 
@@ -52,8 +53,8 @@ def test_a_result_that_is_in_no_message_is_written_out(tmp_path: Path) -> None:
     session = make_session()
     first = session.calls[0]
     assert first.result is not None
-    completed = replace(first, result=replace(first.result, exit_code=1))
-    session = replace(session, calls=(completed, *session.calls[1:]))
+    completed = structs.replace(first, result=structs.replace(first.result, exit_code=1))
+    session = structs.replace(session, calls=(completed, *session.calls[1:]))
     (found,), _ = read_all(READER, write_export(tmp_path / "e.jsonl", session))
     assert found.calls == session.calls
 
@@ -102,16 +103,6 @@ def test_a_name_of_a_later_version_reads_as_the_usual_one(tmp_path: Path) -> Non
     messages = [m | {"kind": "dream", "fate": [], "role": "robot"} for m in RECORD["messages"]]
     (found,), _ = read_records(tmp_path, RECORD | {"messages": messages})
     assert {(m.kind, m.fate, m.role) for m in found.messages} == {("turn", "live", "user")}
-
-
-def test_reading_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    path = write_export(tmp_path / "e.jsonl", make_session("first"))
-    before, log = read_all(READER, path)
-    with path.open("ab") as file:
-        file.write(encode_line(export_warmstart(make_session("second"))))
-    unit = replace(next(READER.units(path, log)), start=log.resume_at)
-    after = list(READER.read(unit, ReadLog()))
-    assert before + after == read_all(READER, path)[0]
 
 
 def test_it_recognises_its_own_files_only(tmp_path: Path) -> None:

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from warmstart.store import MessageError, SessionDB
-from warmstart.store.chats import MAX_KEY_LENGTH, Chat
+from warmstart.store import MAX_KEY_LENGTH, Chat, MessageError, SessionDB
 
 Open = Callable[..., SessionDB]
 

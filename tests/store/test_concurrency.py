@@ -124,7 +124,7 @@ def test_a_lock_let_go_before_the_deadline_is_waited_for(tmp_path: Path) -> None
 def test_a_vacuum_waits_for_other_writers(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     with SessionDB(path, deadline_seconds=0.1) as db, held(path), pytest.raises(StoreBusyError):
-        db._backend.execute("VACUUM")
+        db.backend.execute("VACUUM")
     with SessionDB(path) as db:
         db.vacuum()
 

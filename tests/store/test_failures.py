@@ -14,10 +14,9 @@ from pathlib import Path
 import pytest
 
 from warmstart.errors import UsageError
-from warmstart.store import ProblemKind, SessionDB, StoreError
-from warmstart.store.chats import Chat
-from warmstart.store.holders import find_writer
-from warmstart.store.opening import default_path
+from warmstart.store import Chat, ProblemKind, SessionDB, StoreError
+from warmstart.store.opening import find_location
+from warmstart.store.sqlite_backend import find_writer
 
 BIG = "x" * 4000
 NOBODY = 65534
@@ -183,7 +182,7 @@ def test_a_store_without_a_name_lies_in_the_home(
     with SessionDB() as db:
         assert db.db_path == tmp_path / "home" / "store.db"
     monkeypatch.delenv("WARMSTART_HOME")
-    assert default_path().name == "store.db"
+    assert Path(find_location(None)).name == "store.db"
 
 
 def test_a_damaged_file_is_named_by_verify(file_db: SessionDB) -> None:

@@ -73,7 +73,7 @@ def test_claims_are_left_behind_and_the_old_table_is_gone(old: Backend, address:
     with SessionDB.open(address) as db:
         assert [(scope, chat.session_key) for scope, chat in db.iterate_chats()] == [("main", "k1")]
         with pytest.raises(Exception, match="routes"):
-            db._backend.query("SELECT * FROM routes")
+            db.backend.query("SELECT * FROM routes")
 
 
 def test_moving_twice_is_nothing(old: Backend, address: str) -> None:
@@ -82,9 +82,9 @@ def test_moving_twice_is_nothing(old: Backend, address: str) -> None:
     with SessionDB.open(address) as db:
         before = list(db.iterate_chats())
     with SessionDB.open(address) as db:
-        migrate(db._backend)
+        migrate(db.backend)
         assert list(db.iterate_chats()) == before
-        assert find_version(db._backend) == MIGRATIONS[-1].version
+        assert find_version(db.backend) == MIGRATIONS[-1].version
 
 
 def test_a_move_that_fails_leaves_the_old_rows(old: Backend, address: str) -> None:
@@ -95,7 +95,7 @@ def test_a_move_that_fails_leaves_the_old_rows(old: Backend, address: str) -> No
         SessionDB.open(address)
     with SessionDB.open(address, read_only=True) as db:
         assert db.schema_version == 4
-        assert len(db._backend.query("SELECT * FROM routes")) == 1
+        assert len(db.backend.query("SELECT * FROM routes")) == 1
 
 
 def test_an_old_store_opened_for_reading_is_read_as_it_is(old: Backend, address: str) -> None:

@@ -169,7 +169,7 @@ def test_writers_fill_the_index_in_batches_by_themselves(file_db: SessionDB) -> 
     for start in range(0, 1200, 40):
         batch = [{"role": "user", "content": f"w{number}"} for number in range(start, start + 40)]
         file_db.append_messages("s1", batch)
-    assert 0 < find_watermark(file_db._backend) < 1200
+    assert 0 < find_watermark(file_db.backend) < 1200
 
 
 def test_a_damaged_index_stops_neither_writing_nor_deleting_nor_search(file_db: SessionDB) -> None:
@@ -187,4 +187,4 @@ def test_an_index_that_is_behind_catches_up_with_the_next_search(tmp_path: Path)
     with SessionDB(tmp_path / "store.db") as db:
         db.append_messages("s1", [{"role": "user", "content": f"w{n}"} for n in range(1200)])
         assert hits(db, "w1199") == "s1"
-        assert find_watermark(db._backend) == 1200
+        assert find_watermark(db.backend) == 1200

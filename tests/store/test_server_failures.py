@@ -60,7 +60,7 @@ def test_a_lost_connection_is_replaced_and_nothing_is_stored_twice(
 def test_a_commit_that_never_happened_is_run_again(schema: str) -> None:
     with SessionDB.open(schema) as db:
         for statement in CUT_ONE_COMMIT:
-            db._backend.execute(statement)
+            db.backend.execute(statement)
         for number in range(5):
             db.append_message("s1", "user", f"s1 {number}")
         assert numbers(db, "s1") == list(range(5))
@@ -80,8 +80,8 @@ def lose_commit(transaction: int | str) -> Callable[[], str]:
 
 
 def backend_of(db: SessionDB) -> PostgresBackend:
-    assert isinstance(db._backend, PostgresBackend)
-    return db._backend
+    assert isinstance(db.backend, PostgresBackend)
+    return db.backend
 
 
 def begin(connection: psycopg.Connection[Any]) -> int:
@@ -102,7 +102,7 @@ def test_a_commit_whose_answer_was_lost_is_looked_up(schema: str) -> None:
 
 def test_a_transaction_the_server_never_heard_of_was_not_committed(schema: str) -> None:
     with SessionDB.open(schema) as db:
-        (row,) = db._backend.query("SELECT pg_current_xact_id()::text AS id")
+        (row,) = db.backend.query("SELECT pg_current_xact_id()::text AS id")
         future = int(row["id"]) + 10_000
         assert backend_of(db)._patiently(lose_commit(future)) == "run again"
 
@@ -127,11 +127,11 @@ def test_a_transaction_under_way_is_waited_for_until_the_deadline(schema: str) -
 def test_a_write_of_which_a_part_failed_unnoticed_is_an_error(schema: str) -> None:
     def work() -> None:
         with suppress(StoreError):
-            db._backend.query("SELECT nonsense")
+            db.backend.query("SELECT nonsense")
 
     with SessionDB.open(schema) as db:
         with pytest.raises(StoreError, match="took nothing"):
-            db._backend.write(work)
+            db.backend.write(work)
         db.append_message("s1", "user", "the store goes on")
 
 

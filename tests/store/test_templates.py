@@ -11,11 +11,14 @@ import pytest
 from warmstart.errors import NotFoundError, UsageError
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
-from warmstart.store import SessionDB
-from warmstart.store.starts import Start
-from warmstart.store.template_reader import open_template_reader
-from warmstart.store.templatedb import open_template_db
-from warmstart.store.templates import TemplateRecord, TemplateRow, TemplateVerdict
+from warmstart.store import (
+    SessionDB,
+    Start,
+    TemplateRecord,
+    TemplateRow,
+    TemplateVerdict,
+    open_template_db,
+)
 
 ROW = TemplateRow(
     name="a", version=1, template_id="id1", state=TemplateState.DRAFT, created_at=1.0,
@@ -183,8 +186,8 @@ def test_a_failing_write_changes_nothing(db: SessionDB) -> None:
 def test_a_reader_knows_what_the_store_knows(db: SessionDB, address: str) -> None:
     db.put_template(ROW)
     db.record_start(START)
-    for opened in (open_template_reader(address), open_template_db(address)):
-        assert opened is not None
+    opened = open_template_db(address)
+    assert opened is not None
+    with opened:
         assert opened.list_template_rows() == [ROW]
         assert opened.list_template_records() == db.list_template_records()
-        opened.close()

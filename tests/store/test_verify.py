@@ -24,7 +24,7 @@ def test_an_untouched_store_is_clean(filled: SessionDB) -> None:
 
 def test_changed_content_is_named_with_its_message(filled: SessionDB) -> None:
     row_id = filled.get_messages("s2")[0]["id"]
-    filled._backend.execute("UPDATE messages SET content = 'forged' WHERE id = ?", (row_id,))
+    filled.backend.execute("UPDATE messages SET content = 'forged' WHERE id = ?", (row_id,))
     (problem,) = filled.verify().problems
     assert (problem.kind, problem.message_id) == (ProblemKind.CONTENT_HASH, row_id)
     assert f"session s2, message {row_id}: content_hash" in str(problem)
@@ -32,13 +32,13 @@ def test_changed_content_is_named_with_its_message(filled: SessionDB) -> None:
 
 def test_tool_calls_that_became_no_json_are_named(filled: SessionDB) -> None:
     sql = "UPDATE messages SET tool_calls = '{' WHERE tool_calls IS NOT NULL"
-    filled._backend.execute(sql)
+    filled.backend.execute(sql)
     kinds = {problem.kind for problem in filled.verify().problems}
     assert kinds == {ProblemKind.CONTENT_HASH, ProblemKind.TOOL_CALL_COUNT}
 
 
 def test_a_lost_message_shows_in_the_counters(filled: SessionDB) -> None:
-    filled._backend.execute("DELETE FROM messages WHERE tool_calls IS NOT NULL")
+    filled.backend.execute("DELETE FROM messages WHERE tool_calls IS NOT NULL")
     problems = filled.verify().problems
     assert [(one.kind, one.stored, one.derived) for one in problems] == [
         (ProblemKind.MESSAGE_COUNT, "2", "1"),

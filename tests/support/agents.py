@@ -15,7 +15,7 @@ from support.launching import make_template
 from warmstart.app import Workspace
 from warmstart.app.templates import open_library
 from warmstart.model.template import Template, TemplateState
-from warmstart.store.starts import RecordedStart
+from warmstart.store import RecordedStart
 from warmstart.testing import ScriptedEndpoint
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,6 +70,8 @@ class Computer:
             "HTTP_PROXY": NOBODY,
             "NO_PROXY": "127.0.0.1,localhost",
         }
+        if "PYTHONPATH" in os.environ:  # another checkout's warmstart
+            self.environ["PYTHONPATH"] = os.environ["PYTHONPATH"]
         self.save(make_template())
 
     def save(self, template: Template) -> None:

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from warmstart.app.warming import Prepared
-from warmstart.integrations.launch_parts import Place
+from warmstart.integrations.launch_parts import Host
 from warmstart.model.template import Example, Guidance, Template
 from warmstart.model.warmup import Arm, WarmUp
-from warmstart.warm.build import build_warmup
-from warmstart.warm.select import Choice
+from warmstart.warm import TemplateChoice, build_warmup
 
 SESSION_ID = "11111111-2222-4333-8444-555555555555"
 MESSAGE = "fix the failing cart test"
@@ -41,11 +40,11 @@ def make_warmup(template: Template | None = None, **fields: Any) -> WarmUp:
 
 
 def make_prepared(template: Template | None = None, **fields: Any) -> Prepared:
-    choice = Choice(template="fix-cart", arm=Arm.WARM, reason="it fits", task_type="mixed")
+    choice = TemplateChoice(template="fix-cart", arm=Arm.WARM, reason="it fits", task_type="mixed")
     return Prepared(choice=choice, warmup=make_warmup(template, **fields), version=1)
 
 
-def make_place(folder: Path, **fields: Any) -> Place:
+def make_host(folder: Path, **fields: Any) -> Host:
     values: dict[str, Any] = {
         "cwd": str(folder / "project"),
         "environ": {},
@@ -55,4 +54,4 @@ def make_place(folder: Path, **fields: Any) -> Place:
         "now": 1_800_000_000.0,
         "command": ("/opt/my apps/warmstart",),
     }
-    return Place(**(values | fields))
+    return Host(**(values | fields))

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from warmstart.model import Certainty, ErrorClass, Link, Parent, Status
-from warmstart.model.facts import CallFact, Marker, MarkerKind, SessionFacts, Voice
+from warmstart.model.facts import CallFact, Marker, MarkerKind, SessionFacts, UserStyleCounts
 
 LETTERS = {
     ".": Status.OK,
@@ -37,8 +37,8 @@ def make_calls(tools: Sequence[str], outcomes: str, **fields: Any) -> tuple[Call
             certainty=Certainty.EXPLICIT,
             error_class=ErrorClass.NOT_FOUND if letter == "x" else None,
             masked=index in masked,
-            same=same,
-            shape=shape,
+            arguments_hash=same,
+            signature_hash=shape,
         )
         for index, (tool, letter, same, shape) in enumerate(
             zip(tools, outcomes, sames, shapes, strict=True)
@@ -143,8 +143,8 @@ MARKERS = st.lists(
         st.integers(1, 9)),
     max_size=3,
 )  # fmt: skip
-VOICES = st.builds(
-    Voice, messages=st.integers(0, 5), words=st.integers(0, 300), questions=st.integers(0, 5),
+USER_STYLES = st.builds(
+    UserStyleCounts, messages=st.integers(0, 5), words=st.integers(0, 300), questions=st.integers(0, 5),
     commands=st.integers(0, 5), corrections=st.integers(0, 5), long=st.integers(0, 5),
     short=st.integers(0, 5), polite=st.integers(0, 5),
 )  # fmt: skip
@@ -152,7 +152,7 @@ VOICES = st.builds(
 
 @st.composite
 def any_facts(draw: st.DrawFn) -> SessionFacts:
-    """Any session: every status, few tools, repeats, markers, a voice."""
+    """Any session: every status, few tools, repeats, markers, a style."""
     outcomes = draw(st.text(alphabet="..xrcu?", max_size=40))
     size = len(outcomes)
     pick = st.sampled_from(["bash", "read_file", "todo", "web_search", "mcp__x__y"])
@@ -166,7 +166,7 @@ def any_facts(draw: st.DrawFn) -> SessionFacts:
         started_at=draw(st.none() | st.floats(0, 2e9)),
         ended_at=draw(st.none() | st.floats(0, 2e9)),
         markers=tuple(draw(MARKERS)),
-        voice=draw(VOICES),
+        user_style=draw(USER_STYLES),
         messages=draw(st.integers(0, 300)),
         compactions=tuple(draw(st.lists(st.integers(0, 40), max_size=2))),
     )

@@ -14,20 +14,20 @@ from warmstart.experiment.plan import (
     Direction,
     Metric,
     Plan,
-    Rule,
     Runner,
     RunnerKind,
     TaskSet,
     hash_plan,
 )
-from warmstart.experiment.report import Change, Subject
+from warmstart.experiment.report import ExperimentReport, PlanChange
 from warmstart.experiment.trial import Trial, TrialStatus
 from warmstart.experiment.verdict import verdict_of
+from warmstart.stats.sequential import StoppingRule
 
 WARM = "warm:shop"
 
 
-def make_subject(
+def make_report(
     effects: Mapping[str, float],
     *,
     tasks: int = 30,
@@ -35,7 +35,7 @@ def make_subject(
     design: Design | None = None,
     planned: int | None = None,
     spoil: Callable[[Trial], Trial] = lambda trial: trial,
-) -> Subject:
+) -> ExperimentReport:
     """A report's subject; ``effects`` are shifts of the log odds of an error, by arm."""
     arms = tuple(effects)
     design = replace(design or Design(arms=arms), arms=arms, trials=trials)
@@ -50,7 +50,7 @@ def make_subject(
     )
     rows = [spoil(_warm_up(row)) for row in simulate_trials(tasks, trials, effects, seed=5)]
     verdict = verdict_of(rows, question_of(plan))
-    return Subject(plan=plan, hash=hash_plan(plan), done=len(rows), verdict=verdict)
+    return ExperimentReport(plan=plan, hash=hash_plan(plan), done=len(rows), verdict=verdict)
 
 
 def _warm_up(trial: Trial) -> Trial:
@@ -67,41 +67,43 @@ def crash_some(trial: Trial) -> Trial:
 
 
 @cache
-def better() -> Subject:
+def better() -> ExperimentReport:
     """A clear gain, with both controls."""
     effects = {"cold": 0.0, WARM: -1.0, "token-matched": 0.0, "placebo": -0.1}
-    return make_subject(effects, design=Design(arms=(), rule=Rule.OBF))
+    return make_report(effects, design=Design(arms=(), rule=StoppingRule.ANYTIME))
 
 
 @cache
-def worse() -> Subject:
+def worse() -> ExperimentReport:
     """A clear loss, under a plan that was changed."""
-    subject = make_subject({"cold": 0.0, WARM: 0.9})
-    return replace(subject, changes=(Change(12, ("design.margin: 0.02 -> 0.03",)),), unreadable=1)
+    subject = make_report({"cold": 0.0, WARM: 0.9})
+    return replace(
+        subject, changes=(PlanChange(12, ("design.margin: 0.02 -> 0.03",)),), unreadable=1
+    )
 
 
 @cache
-def inconclusive() -> Subject:
+def inconclusive() -> ExperimentReport:
     """Too little to tell, on success."""
     design = Design(arms=(), metric=Metric.SUCCESS, direction=Direction.HIGHER)
-    return make_subject({"cold": 0.0, WARM: -0.02}, tasks=20, trials=1, design=design)
+    return make_report({"cold": 0.0, WARM: -0.02}, tasks=20, trials=1, design=design)
 
 
 @cache
-def invalid() -> Subject:
+def invalid() -> ExperimentReport:
     """Crashes in one arm only."""
-    return make_subject({"cold": 0.0, WARM: -0.5}, spoil=crash_some)
+    return make_report({"cold": 0.0, WARM: -0.5}, spoil=crash_some)
 
 
 @cache
-def costs() -> Subject:
+def costs() -> ExperimentReport:
     """Tokens decide, and may be looked at any time."""
-    design = Design(arms=(), metric=Metric.TOKENS, rule=Rule.E_PROCESS)
-    return make_subject({"cold": 0.0, WARM: -0.9}, tasks=40, design=design)
+    design = Design(arms=(), metric=Metric.TOKENS, rule=StoppingRule.ANYTIME)
+    return make_report({"cold": 0.0, WARM: -0.9}, tasks=40, design=design)
 
 
 @cache
-def ablation() -> Subject:
+def ablation() -> ExperimentReport:
     """Three shorter forms against the full one; leaving guidance out does no harm."""
     sizes = {f"{WARM}/no-guidance": 600, f"{WARM}/budget-300": 250}
     effects = {WARM: -1.5, "cold": 0.5, f"{WARM}/no-guidance": -1.5, f"{WARM}/budget-300": -0.4}
@@ -109,13 +111,13 @@ def ablation() -> Subject:
     def resize(trial: Trial) -> Trial:
         return replace(trial, warmup_tokens=sizes.get(trial.arm, trial.warmup_tokens))
 
-    return make_subject(effects, tasks=60, trials=4, spoil=resize)
+    return make_report(effects, tasks=60, trials=4, spoil=resize)
 
 
 @cache
-def observed() -> Subject:
+def observed() -> ExperimentReport:
     """Sessions as they came: no task is in both arms."""
-    subject = make_subject({"cold": 0.0, WARM: -0.5}, trials=1)
+    subject = make_report({"cold": 0.0, WARM: -0.5}, trials=1)
     runner = Runner(kind=RunnerKind.OBSERVED, observed="live")
     plan = replace(subject.plan, runner=runner)
     rows = [

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from warmstart.export import encode_line, export_warmstart
+from warmstart.export import export_warmstart
 from warmstart.model import (
     Certainty,
     Compaction,
@@ -28,6 +28,7 @@ from warmstart.model import (
     Tokens,
 )
 from warmstart.sources.assemble import build_session
+from warmstart.wire import encode_line
 
 STARTED = 1_767_225_600.0  # 2026-01-01T00:00:00Z
 

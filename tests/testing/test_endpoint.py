@@ -12,6 +12,7 @@ import openai
 import pytest
 
 from warmstart.testing import Fault, Reply, Script, ScriptedEndpoint, ToolCall, by_turn
+from warmstart.wire import CODECS, StreamDecoder
 
 READ = ToolCall("read_file", {"path": "a.txt"})
 TOOLS: Any = [
@@ -42,7 +43,7 @@ def test_the_openai_client_is_answered(endpoint: ScriptedEndpoint) -> None:
         asked += [{"role": "tool", "tool_call_id": message.tool_calls[0].id, "content": "x"}]
         last = client.chat.completions.create(model="m", messages=asked, seed=3)
     assert last.choices[0].message.content == "All done."
-    assert [turn.role for turn in endpoint.requests[-1].prompt.turns] == [
+    assert [message.role for message in endpoint.requests[-1].prompt.messages] == [
         "user", "assistant", "tool",
     ]  # fmt: skip
     assert endpoint.requests[-1].prompt.seed == 3
@@ -104,6 +105,27 @@ def test_the_anthropic_client_is_answered_streamed_and_whole(endpoint: ScriptedE
     assert counted.input_tokens > 0
     assert endpoint.requests[0].prompt.system == "Be brief."
     assert endpoint.requests[-1].prompt.examples == ()
+
+
+def test_gemini_is_answered_streamed_and_whole(endpoint: ScriptedEndpoint) -> None:
+    body = {"contents": [{"role": "user", "parts": [{"text": "Read it."}]}]}
+    whole = _post(f"{endpoint.url}/v1beta/models/m:generateContent", body)
+    parts = whole["candidates"][0]["content"]["parts"]
+    assert parts[1]["functionCall"]["args"] == {"path": "a.txt"}
+    url = f"{endpoint.url}/v1beta/models/m:streamGenerateContent?alt=sse"
+    request = urllib.request.Request(url, json.dumps(body).encode())  # noqa: S310 - loopback
+    decoder = StreamDecoder(CODECS["gemini"])
+    with urllib.request.urlopen(request) as response:  # noqa: S310 - loopback
+        decoder.feed(response.read())
+    assert decoder.result() == CODECS["gemini"].decode_response(whole)
+
+
+def test_a_model_that_writes_no_json_is_played() -> None:
+    reply = Reply(calls=(ToolCall("f", raw="{not json"),))
+    with ScriptedEndpoint(Script(reply)) as endpoint:
+        whole = _post(f"{endpoint.url}/v1/chat/completions", {"messages": []})
+    call = whole["choices"][0]["message"]["tool_calls"][0]
+    assert call["function"]["arguments"] == "{not json"
 
 
 def test_models_are_listed_and_other_pages_are_not_there(endpoint: ScriptedEndpoint) -> None:

@@ -22,6 +22,7 @@ from warmstart.app.templates import open_library
 from warmstart.model.template import TemplateState
 from warmstart.samples import samples_path
 from warmstart.tool import ACTIONS, anthropic_tool, openai_tool, run_tool, run_tool_text
+from warmstart.tool.actions import MAX_COMPARISON_CHARS
 
 
 @pytest.fixture
@@ -94,7 +95,7 @@ def test_a_model_deletes_nothing_but_drafts(workspace: Workspace, state: Templat
         assert f"mine@1 is {state}" in answer["error"]
         assert answer["hint"].endswith(f"warmstart template delete {spec}")
     assert ask(workspace, "delete", name="mine@2") == {
-        "success": True, "schema_version": 1, "deleted": "mine", "versions": 1,
+        "success": True, "schema_version": 2, "deleted": "mine", "versions": 1,
     }  # fmt: skip
     assert [row["state"] for row in ask(workspace, "list")["templates"]] == [state]
 
@@ -119,7 +120,18 @@ def test_sessions_are_profiled_and_compared(workspace: Workspace) -> None:
     first, second = first_session(workspace, "claude_code")[:2]
     profile = ask(workspace, "profile", session_id=first)["profile"]
     assert profile["session_id"] == first
-    assert ask(workspace, "compare", session_id=first, compare_with=second)["success"]
+    short = run_tool_text(
+        {"action": "compare", "session_id": first, "compare_with": second}, workspace
+    )
+    assert len(short) <= MAX_COMPARISON_CHARS
+    found = json.loads(short)["comparison"]
+    assert found["verdict"] == "inconclusive"
+    assert found["first"]["error_rate"] == pytest.approx(
+        found["first"]["errors"] / found["first"]["calls"], abs=1e-4
+    )
+    whole = ask(workspace, "compare", session_id=first, compare_with=second, details=True)
+    assert "tools" in whole["comparison"]
+    assert "true or false" in ask(workspace, "compare", details="yes")["error"]
 
 
 def test_a_compaction_is_checked(workspace: Workspace) -> None:
@@ -150,8 +162,8 @@ def test_select_names_no_draft_by_itself(workspace: Workspace) -> None:
         ({"action": "build", "name": "a", "min_messages": "many"}, "whole number"),
         ({"action": "build", "name": "a", "tags": "x"}, "list of texts"),
         ({"action": "select", "message": 3}, "must be text"),
-        ("{not json", "no JSON"),
-        ("[]", "no object"),
+        ("{not json", "not valid JSON"),
+        ("[]", "must be an object"),
     ],
 )
 def test_what_cannot_be_done_is_an_answer(workspace: Workspace, arguments: Any, says: str) -> None:

@@ -17,9 +17,8 @@ from warmstart.model import Kind, Role
 from warmstart.model.facts import Marker, MarkerKind
 from warmstart.model.template import Example, Template
 from warmstart.model.warmup import WarmUp
-from warmstart.warm.build import FRAME, build_warmup
-from warmstart.warm.limits import Limits
-from warmstart.warm.shorten import shorten, shorten_arguments, shorten_line
+from warmstart.warm import FRAME, WarmUpLimits, build_warmup, shorten_line
+from warmstart.warm.episodes import shorten, shorten_arguments
 
 
 def build(template: Template, **fields: object) -> WarmUp:
@@ -82,13 +81,13 @@ def test_examples_of_tools_that_fail_are_preferred() -> None:
         Example(tool="terminal", arguments={"command": "a"}, result="text", intent="Run it once."),
     )
     template = make_template(examples=examples, recoveries=())
-    assert tools_of(build(template, limits=Limits(examples=1))) == ["terminal"]
+    assert tools_of(build(template, limits=WarmUpLimits(examples=1))) == ["terminal"]
 
 
 def test_what_refers_to_a_file_that_is_gone_is_left_out() -> None:
     template = make_template()
-    there = build(template, limits=Limits(existing=frozenset({"cart.py"})))
-    gone = build(template, limits=Limits(existing=frozenset()))
+    there = build(template, limits=WarmUpLimits(existing=frozenset({"cart.py"})))
+    gone = build(template, limits=WarmUpLimits(existing=frozenset()))
     assert "- cart.py" in there.system
     assert "cart.py" not in gone.system
     assert "example:1: cart.py is gone" in gone.left_out
@@ -98,19 +97,6 @@ def test_what_refers_to_a_file_that_is_gone_is_left_out() -> None:
 def test_files_are_taken_as_they_are_when_nobody_looked() -> None:
     template = make_template(markers=(Marker(MarkerKind.FILE, "cart.py", 1),))
     assert "- cart.py" in build(template).system
-
-
-def test_the_message_changes_nothing_unless_that_is_asked_for() -> None:
-    examples = [
-        Example(tool="terminal", arguments={"n": n}, result="ok", intent=intent)
-        for n, intent in enumerate(("Show the invoice.", "Count the parcels."))
-    ]
-    template = make_template(examples=tuple(examples), recoveries=())
-    one = Limits(examples=1, by_message=True)
-    asks = ("show this invoice", "how many parcels, count")
-    assert build(template, message=asks[0]) == build(template, message=asks[1])
-    chosen = [build(template, message=ask, limits=one).messages[0].text for ask in asks]
-    assert chosen == ["Show the invoice.", "Count the parcels."]
 
 
 def test_long_results_keep_their_beginning_and_their_end() -> None:
@@ -170,9 +156,7 @@ CHILD = """
 import hashlib, sys
 sys.path.insert(0, "tests")
 from support.warming import make_template
-from warmstart.warm.build import build_warmup
-from warmstart.warm.render import RENDERERS, render
-from warmstart.warm.target import Target
+from warmstart.warm import RENDERERS, Target, build_warmup, render
 target = Target(cwd="/p", session_id="s-1", version="1", now=1767225600.0)
 tools = {"terminal", "read_file", "patch", "other", "more"}
 warmup = build_warmup(make_template(), template_id="ab" * 32, tools=tools)

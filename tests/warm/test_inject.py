@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from support.warming import TEMPLATE_ID, TEMPLATES, make_template
 from warmstart.model.template import Template
 from warmstart.model.warmup import WarmUp
-from warmstart.warm.build import FRAME, build_warmup
-from warmstart.warm.inject import Style, find_style, inject, is_warm
+from warmstart.warm import FRAME, build_warmup, inject, is_warm
 
 ASK = {"role": "user", "content": "Why does it fail?"}
 WARMUP = build_warmup(make_template(), template_id=TEMPLATE_ID)
@@ -42,8 +41,8 @@ def test_blocks_of_a_system_message_get_one_more() -> None:
     assert content[1] == {"type": "input_text", "text": WARMUP.system}
 
 
-@pytest.mark.parametrize("style", list(Style))
-def test_it_is_never_put_in_twice(style: Style) -> None:
+@pytest.mark.parametrize("style", ["openai", "responses", "anthropic"])
+def test_it_is_never_put_in_twice(style: str) -> None:
     once = inject([ASK], WARMUP, style=style)
     assert inject(once, WARMUP, style=style) == once
     other = build_warmup(make_template("other", guidance=()), template_id="cd" * 32)
@@ -73,30 +72,24 @@ def test_anthropic_messages_alternate_and_open_with_the_frame() -> None:
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "x"}]}
     ]
     warm = inject(turns, WARMUP)
-    assert find_style(turns) is Style.ANTHROPIC
     roles = [m["role"] for m in warm]
     assert all(a != b for a, b in pairwise(roles))
     assert warm[0]["content"][0]["text"].startswith(FRAME)
 
 
-@pytest.mark.parametrize(
-    ("message", "style"),
-    [
-        ({"role": "assistant", "content": None, "tool_calls": []}, Style.OPENAI),
-        ({"type": "function_call", "call_id": "c"}, Style.RESPONSES),
-        ({"type": "message", "role": "user", "content": "x"}, Style.RESPONSES),
-        ({"role": "user", "content": "x"}, Style.OPENAI),
-    ],
-)
-def test_the_style_is_seen_from_the_messages(message: dict[str, Any], style: Style) -> None:
-    assert find_style([message]) is style
+def test_gemini_contents_open_with_the_frame() -> None:
+    contents = [{"role": "user", "parts": [{"text": "Why does it fail?"}]}]
+    warm = inject(contents, WARMUP)
+    assert warm[0]["parts"][0]["text"].startswith(FRAME)
+    assert inject(warm, WARMUP) == warm
+    assert warm[-1] == contents[0]
 
 
 @settings(max_examples=25)
-@given(TEMPLATES, st.sampled_from(Style), st.booleans())
+@given(TEMPLATES, st.sampled_from(["openai", "responses", "anthropic"]), st.booleans())
 def test_injecting_any_template_is_idempotent(
     template: Template,
-    style: Style,
+    style: str,
     separate: bool,  # noqa: FBT001 - drawn
 ) -> None:
     warmup = build_warmup(template, template_id=TEMPLATE_ID)

@@ -24,11 +24,8 @@ from warmstart.model import Kind, Message, Request, Result, Role, Session
 from warmstart.model.template import Template
 from warmstart.model.warmup import WarmUp
 from warmstart.sources.registry import get_reader
-from warmstart.warm.build import FRAME, build_warmup
-from warmstart.warm.render import RENDERERS, render
-from warmstart.warm.render import Kind as FormKind
-from warmstart.warm.target import Target
-from warmstart.warm.turns import list_turns
+from warmstart.warm import FRAME, RENDERERS, FormKind, Target, build_warmup, list_messages, render
+from warmstart.wire import safe_name
 
 SESSION = "0a1b2c3d-0000-4000-8000-00000000beef"
 TARGET = Target(
@@ -116,7 +113,7 @@ def test_providers_get_what_they_accept_whatever_the_template(template: Template
     CHAT.validate_python(render(warmup, "openai", messages=ASK).body["messages"])
     ITEMS.validate_python(render(warmup, "responses", messages=ASK).body["input"])
     MESSAGES.validate_python(render(warmup, "anthropic", messages=ASK).body["messages"])
-    names = [pair.name for turn in list_turns(warmup) for pair in turn.pairs]
+    names = [safe_name(r.tool) for message in list_messages(warmup) for r in message.requests]
     assert all(re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name) for name in names)
     messages = render(warmup, "anthropic").body["messages"]
     assert all(a["role"] != b["role"] for a, b in pairwise(messages))
@@ -160,10 +157,10 @@ ORPHANS = WarmUp(
 def test_a_warmup_that_others_made_badly_is_mended(form: str) -> None:
     for asked, answered in list_pairs(form, ORPHANS):
         assert asked == answered
-    turns = list_turns(ORPHANS)
-    assert [turn.text for turn in turns] == ["Go.", "", "Done."]
-    assert [pair.id for pair in turns[1].pairs] == ["x", "x_2"]
-    assert turns[1].pairs[1].arguments == {"raw": "{broken"}
+    messages = list_messages(ORPHANS)
+    assert [message.text for message in messages] == ["Go.", "", "", "", "Done."]
+    assert [request.id for request in messages[1].requests] == ["x", "x_2"]
+    assert messages[1].requests[1].arguments == {"raw": "{broken"}
 
 
 def read_one(name: str, path: Path) -> Session:

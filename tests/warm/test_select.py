@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -11,17 +10,24 @@ from hypothesis import strategies as st
 
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
-from warmstart.warm.bm25 import Bm25, list_terms
-from warmstart.warm.select import Entry, Index, Policy, Rules, choose
-from warmstart.warm.task_type import guess_task_type
+from warmstart.warm import (
+    Bm25,
+    Policy,
+    SelectionRules,
+    TemplateEntry,
+    TemplateIndex,
+    choose,
+    guess_task_type,
+    list_terms,
+)
 
-NO_HOLDOUT = Rules(holdout=0.0)
+NO_HOLDOUT = SelectionRules(holdout=0.0)
 LIBRARY = (
-    Entry(name="fix-tests", tags=("pytest",), anchors=("Fix the failing checkout test",),
+    TemplateEntry(name="fix-tests", tags=("pytest",), anchors=("Fix the failing checkout test",),
           task_type="terminal", tools=frozenset({"terminal"})),
-    Entry(name="write-docs", tags=("docs",), anchors=("Write a guide for the API",),
+    TemplateEntry(name="write-docs", tags=("docs",), anchors=("Write a guide for the API",),
           task_type="file", tools=frozenset({"write_file"})),
-    Entry(name="book-travel", anchors=("Book a flight to Lisbon", "Find a hotel near the beach"),
+    TemplateEntry(name="book-travel", anchors=("Book a flight to Lisbon", "Find a hotel near the beach"),
           task_type="browser"),
 )  # fmt: skip
 
@@ -50,7 +56,7 @@ def test_a_weak_fit_stays_cold_and_says_how_weak() -> None:
     "state", [TemplateState.DRAFT, TemplateState.QUARANTINED, TemplateState.RETIRED]
 )
 def test_only_approved_templates_are_chosen(state: TemplateState) -> None:
-    entry = Entry(name="fix-tests", anchors=("fix failing tests",), state=state)
+    entry = TemplateEntry(name="fix-tests", anchors=("fix failing tests",), state=state)
     choice = choose("fix failing tests", [entry])
     assert choice.template is None
     assert choice.reason == "no template is approved (1 wait for a review)"
@@ -59,33 +65,37 @@ def test_only_approved_templates_are_chosen(state: TemplateState) -> None:
 
 def test_the_same_seed_gives_the_same_choice_and_draws() -> None:
     first = choose("fix the failing test", LIBRARY, session_seed="s1")
-    assert choose("fix the failing test", Index(reversed(LIBRARY)), session_seed="s1") == first
+    assert (
+        choose("fix the failing test", TemplateIndex(reversed(LIBRARY)), session_seed="s1") == first
+    )
     assert choose("fix the failing test", LIBRARY, session_seed="s2").ranking != first.ranking
 
 
 def test_a_share_is_held_out_and_keeps_the_name_of_its_template() -> None:
-    rules = Rules(holdout=0.3)
-    index = Index(LIBRARY)
+    rules = SelectionRules(holdout=0.3)
+    index = TemplateIndex(LIBRARY)
     arms = Counter(
         choose("fix the failing test", index, session_seed=str(n), rules=rules).arm
         for n in range(400)
     )
     assert 80 < arms[Arm.HOLDOUT] < 160
-    held = choose("fix the failing test", index, session_seed="x", rules=Rules(holdout=1.0))
+    held = choose(
+        "fix the failing test", index, session_seed="x", rules=SelectionRules(holdout=1.0)
+    )
     assert (held.arm, held.template) == (Arm.HOLDOUT, "fix-tests")
     assert "control group" in held.reason
 
 
-def twins(**second: object) -> list[Entry]:
+def twins(**second: object) -> list[TemplateEntry]:
     anchors = ("fix failing tests",)
     return [
-        Entry(name="one", anchors=anchors, alpha=5, beta=5, uses=10),
-        Entry(name="two", anchors=anchors, **{"alpha": 9, "beta": 3, "uses": 4, **second}),  # type: ignore[arg-type]
+        TemplateEntry(name="one", anchors=anchors, alpha=5, beta=5, uses=10),
+        TemplateEntry(name="two", anchors=anchors, **{"alpha": 9, "beta": 3, "uses": 4, **second}),  # type: ignore[arg-type]
     ]
 
 
 def test_thompson_sampling_prefers_what_went_well_and_still_tries_the_other() -> None:
-    index = Index(twins(alpha=7, beta=3))
+    index = TemplateIndex(twins(alpha=7, beta=3))
     taken = Counter(
         choose("fix failing tests", index, session_seed=str(n), rules=NO_HOLDOUT).template
         for n in range(300)
@@ -95,10 +105,10 @@ def test_thompson_sampling_prefers_what_went_well_and_still_tries_the_other() ->
 
 
 def test_least_used_is_rotation_and_best_takes_no_draw() -> None:
-    least = Rules(policy=Policy.LEAST_USED, holdout=0, threshold=0.1)
+    least = SelectionRules(policy=Policy.LEAST_USED, holdout=0, threshold=0.1)
     assert choose("fix failing tests", twins(uses=3), rules=least).template == "two"
     assert choose("fix failing tests", twins(uses=30), rules=least).template == "one"
-    best = Rules(policy=Policy.BEST, holdout=0)
+    best = SelectionRules(policy=Policy.BEST, holdout=0)
     chosen = {
         choose("fix failing tests", twins(), session_seed=str(n), rules=best).template
         for n in range(30)
@@ -107,14 +117,14 @@ def test_least_used_is_rotation_and_best_takes_no_draw() -> None:
 
 
 def test_a_template_that_did_badly_is_not_offered_again() -> None:
-    entry = Entry(name="bad", anchors=("fix failing tests",), alpha=1, beta=9)
+    entry = TemplateEntry(name="bad", anchors=("fix failing tests",), alpha=1, beta=9)
     choice = choose("fix failing tests", [entry], rules=NO_HOLDOUT)
     assert choice.template is None
     assert "did badly" in choice.reason
 
 
 def test_a_template_without_a_tool_of_the_session_is_passed_over() -> None:
-    rules = Rules(holdout=0, tools=("write_file",))
+    rules = SelectionRules(holdout=0, tools=("write_file",))
     choice = choose("fix the failing test", LIBRARY, rules=rules)
     assert choice.template is None
     assert choice.ranking[0].note == "the session has none of its tools"
@@ -122,10 +132,10 @@ def test_a_template_without_a_tool_of_the_session_is_passed_over() -> None:
 
 def test_a_stale_template_loses_to_a_fresh_one() -> None:
     entries = [
-        Entry(name="fresh", anchors=("fix failing tests",)),
-        Entry(name="stale", anchors=("fix failing tests",)),
+        TemplateEntry(name="fresh", anchors=("fix failing tests",)),
+        TemplateEntry(name="stale", anchors=("fix failing tests",)),
     ]
-    rules = Rules(
+    rules = SelectionRules(
         holdout=0, policy=Policy.BEST, freshness=lambda name: 1.0 if name == "fresh" else 0.0
     )
     ranking = choose("fix failing tests", entries, rules=rules).ranking
@@ -135,21 +145,12 @@ def test_a_stale_template_loses_to_a_fresh_one() -> None:
 
 def test_the_kind_of_work_breaks_a_tie() -> None:
     entries = [
-        Entry(name="a-browser", anchors=("total of the cart",), task_type="browser"),
-        Entry(name="b-terminal", anchors=("total of the cart",), task_type="terminal"),
+        TemplateEntry(name="a-browser", anchors=("total of the cart",), task_type="browser"),
+        TemplateEntry(name="b-terminal", anchors=("total of the cart",), task_type="terminal"),
     ]
-    rules = Rules(holdout=0, policy=Policy.BEST, threshold=0.1)
+    rules = SelectionRules(holdout=0, policy=Policy.BEST, threshold=0.1)
     choice = choose("run pytest and git log on the cart total", entries, rules=rules)
     assert (choice.task_type, choice.template) == ("terminal", "b-terminal")
-
-
-def test_an_embedding_model_can_find_what_words_do_not() -> None:
-    def alike(message: str, texts: Sequence[str]) -> list[float]:
-        del message
-        return [0.95 if "Lisbon" in text else 0.0 for text in texts]
-
-    rules = Rules(holdout=0, similarity=alike)
-    assert choose("plan my holiday", LIBRARY, rules=rules).template == "book-travel"
 
 
 @given(st.text(max_size=200), st.text(max_size=10))

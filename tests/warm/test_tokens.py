@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warmstart.warm.tokens import estimate_tokens
+from warmstart.warm import estimate_tokens
 
 ENGLISH = (
     "The quick repair of the checkout took an afternoon. We found that the total of the cart "

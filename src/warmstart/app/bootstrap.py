@@ -18,20 +18,24 @@ from warmstart.app.experiments import (
     NewExperiment,
     create_experiment,
     load_experiment,
-    read_standing,
+    read_state,
     read_tasks,
 )
 from warmstart.app.mining import Mined, mine_template
 from warmstart.app.templates import open_library
 from warmstart.errors import NotFoundError, UsageError
-from warmstart.experiment.arms import BASELINE_ARM
-from warmstart.experiment.diverse import choose_diverse
-from warmstart.experiment.plan import Design, Runner
-from warmstart.experiment.tasks import Task, choose_tasks
-from warmstart.experiment.trial import Trial, TrialStatus
+from warmstart.experiment import (
+    BASELINE_ARM,
+    Design,
+    Runner,
+    Task,
+    Trial,
+    TrialStatus,
+    choose_diverse,
+    choose_tasks,
+)
 from warmstart.library import Saved
-from warmstart.mine import BuildRequest
-from warmstart.mine.rules import Rules
+from warmstart.mine import BuildRequest, Rules
 from warmstart.model.selection import Selection
 from warmstart.model.template import Template, TemplateState
 from warmstart.sources import ReadLog
@@ -102,7 +106,7 @@ def bootstrap_template(
     experiment = _ensure_experiment(workspace, wanted)
     name = experiment.plan.name
     run_experiment(workspace, name, options)
-    trials = read_standing(workspace, name).trials
+    trials = read_state(workspace, name).trials
     good = [trial for trial in trials if _worked(trial)]
     if not good:
         raise UsageError(

@@ -1,8 +1,8 @@
 """Whether a session did its task, where its transcript can say so.
 
 A reward of the format's own decides. Else the last test run of the session does: tests are what
-agents and people go by, and both sides of a comparison run them alike. Where there is neither, the
-answer is not known: how a session reads is not evidence.
+agents and people go by, and both sides of a comparison run them alike. Where there is neither,
+the answer is None; how a session reads is not evidence.
 """
 
 from __future__ import annotations

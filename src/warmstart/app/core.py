@@ -17,18 +17,16 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from warmstart.atomic import write_whole
 from warmstart.errors import FormatError, NotFoundError, SourceError, UsageError
-from warmstart.home import STORE_FILE, find_home
+from warmstart.home import STORE_FILE, find_home, find_store
 
 if TYPE_CHECKING:
     from warmstart.model import Session
     from warmstart.model.selection import Selection
-    from warmstart.sources import ReadLog
-    from warmstart.sources.stores import Store
-    from warmstart.sources.survey import StoreReport
+    from warmstart.sources import ReadLog, Store, StoreReport
     from warmstart.store import SessionDB
 
 ARCHIVE_READER = "warmstart"
@@ -59,22 +57,37 @@ class Workspace:
         self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         return self.home
 
-    def open_store(self, location: str | None = None, *, read_only: bool = False) -> SessionDB:
-        """The live store at a path or postgresql:// address, else the one in the home.
+    def open_store(
+        self,
+        location: str | None = None,
+        *,
+        read_only: bool = False,
+        patience_seconds: float = 30.0,
+        durability: Literal["normal", "full"] = "normal",
+    ) -> SessionDB:
+        """The live store: the one named, else ``WARMSTART_STORE``, else the one in the home.
+
+        Args:
+            location: a path or a postgresql:// address.
+            read_only: nothing is created or changed.
+            patience_seconds: how long a write waits for other processes before it fails.
+            durability: ``full`` survives a power cut, ``normal`` the death of the process.
 
         Raises:
-            NotFoundError: it is opened read-only and does not exist.
+            NotFoundError: it is opened for reading and does not exist.
+            StoreError: it cannot be opened.
         """
         from warmstart.store import SessionDB  # noqa: PLC0415 - not for every command
 
-        path = location or str(self.home / STORE_FILE)
-        if read_only and "://" not in path and not Path(path).exists():
-            raise NotFoundError(
-                f"there is no store at {path!r}", wanted=path, hint="warmstart sessions import PATH"
-            )
-        if location is None and not read_only:
+        found = find_store(self.home, location)
+        if read_only and "://" not in found and not Path(found).exists():
+            hint = "warmstart sessions import PATH"
+            raise NotFoundError(f"there is no store at {found!r}", wanted=found, hint=hint)
+        if not read_only and found == str(self.home / STORE_FILE):
             self.ensure_home()
-        return SessionDB.open(path, read_only=read_only)
+        return SessionDB.open(
+            found, read_only=read_only, deadline_seconds=patience_seconds, durability=durability
+        )
 
     def list_places(self) -> list[Store]:
         """Every place that is looked at, whether something is there or not."""

@@ -1,20 +1,27 @@
-"""What is on this machine: session stores, whether they can be read, what will be deleted soon."""
+"""What is on this machine: session stores, whether they can be read, what will be deleted soon.
+
+What a foreign file says of itself (its agent's version, why it cannot be read) is masked before it
+is cut: half a key is not recognised as one.
+"""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from warmstart.app.core import Workspace
 from warmstart.app.facts import Progress
+from warmstart.app.redaction import Masker
 from warmstart.errors import NotFoundError
-from warmstart.sources import READERS
-from warmstart.sources.stores import Store
-from warmstart.sources.survey import StoreReport
+from warmstart.sources import READERS, Store, StoreReport
 
 __all__ = ["DoctorResult", "check_stores", "list_formats"]
+
+MAX_FOREIGN_CHARS = 10_000
+MAX_VERSION_CHARS = 40
+MAX_SENTENCE_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +53,9 @@ def check_stores(
         if not Path(path).exists():
             raise NotFoundError(f"no such file or folder: {path!r}", wanted=path)
     reports = []
+    masker = Masker(workspace)
     for report in workspace.survey(paths):
-        reports.append(report)
+        reports.append(_mask_report(report, masker))
         if on_progress is not None:
             on_progress(len(reports), 0)
     present = workspace.find_stores()
@@ -56,6 +64,18 @@ def check_stores(
         reports=tuple(reports),
         absent=tuple(place for place in places if place not in present),
         archive=workspace.archive,
+    )
+
+
+def _mask_report(report: StoreReport, masker: Masker) -> StoreReport:
+    def mask(text: str | None, limit: int) -> str | None:
+        return None if text is None else masker([text[:MAX_FOREIGN_CHARS]])[0][:limit]
+
+    return replace(
+        report,
+        version=mask(report.version, MAX_VERSION_CHARS),
+        problem=mask(report.problem, MAX_SENTENCE_CHARS),
+        skipped=tuple(mask(one, MAX_SENTENCE_CHARS) or "" for one in report.skipped),
     )
 
 

@@ -7,25 +7,24 @@ from dataclasses import dataclass, field, replace
 from warmstart.app.core import Workspace
 from warmstart.app.templates import find_spec, open_library
 from warmstart.errors import UsageError
-from warmstart.experiment.arms import (
+from warmstart.experiment import (
     COLD_START,
     ArmKind,
     ArmSpec,
     ArmStart,
+    Plan,
+    Task,
     neutral_template,
     parse_arm,
+    shape_template,
     start_token_matched,
     start_warm,
 )
-from warmstart.experiment.plan import Plan
-from warmstart.experiment.tasks import Task
-from warmstart.experiment.variants import shape_template
 from warmstart.library import Stored
 from warmstart.library.gate import require_approved
-from warmstart.runners.tools import builtin_tools
+from warmstart.runners import builtin_tools
 from warmstart.template import template_id
-from warmstart.warm.build import build_warmup
-from warmstart.warm.tokens import estimate_tokens
+from warmstart.warm import build_warmup, estimate_tokens
 
 
 def find_template(workspace: Workspace, spec: str, *, unreviewed: bool = False) -> Stored:
@@ -112,7 +111,6 @@ class ArmStarts:
         warmup = build_warmup(
             form.template,
             template_id=self.plan.templates[name],
-            message=task.prompt,
             budget=form.budget,
             tools=[*allowed, *own],
             limits=form.limits,

@@ -14,12 +14,13 @@ import threading
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from warmstart.app.core import Workspace
 from warmstart.app.experiment_arms import open_arms
+from warmstart.app.experiment_verdicts import report_experiment
 from warmstart.app.experiments import (
     Deviation,
     Experiment,
@@ -29,18 +30,31 @@ from warmstart.app.experiments import (
 )
 from warmstart.app.observed_trials import collect_observed
 from warmstart.errors import UsageError
-from warmstart.experiment.analysis import Question, question_of
-from warmstart.experiment.plan import Plan, Runner, RunnerKind
-from warmstart.experiment.schedule import Slot, build_schedule
-from warmstart.experiment.stopping import find_stop
-from warmstart.experiment.trial import Trial
-from warmstart.home import STORE_FILE
-from warmstart.runners.command import CommandWorker
-from warmstart.runners.endpoint import Endpoint
-from warmstart.runners.pool import Done, Pool, Work
-from warmstart.runners.records import RunLock, TrialFile, read_trials
-from warmstart.runners.sessions import find_trials, store_trial
-from warmstart.runners.worker import EndpointWorker, hash_setup
+from warmstart.experiment import (
+    Plan,
+    Question,
+    Runner,
+    RunnerKind,
+    Slot,
+    Trial,
+    build_schedule,
+    find_stop,
+    question_of,
+)
+from warmstart.runners import (
+    CommandWorker,
+    Endpoint,
+    EndpointWorker,
+    FinishedTrial,
+    Pool,
+    RunLock,
+    TrialFile,
+    Work,
+    find_trials,
+    hash_setup,
+    read_trials,
+    store_trial,
+)
 from warmstart.store import SessionDB
 
 if TYPE_CHECKING:
@@ -48,14 +62,6 @@ if TYPE_CHECKING:
 
 WORK_FILE = "work.txt"
 WORK_PREFIX = "warmstart-run-"
-
-
-class Progress(NamedTuple):
-    """Told after every trial."""
-
-    done: int
-    total: int
-    trial: Trial | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,11 +73,12 @@ class RunOptions:
     """Stop after this many trials."""
     pause_seconds: float = 0.5
     """First pause before a request is sent again."""
-    report: Callable[[Progress], None] = field(default=lambda _: None)
+    report: Callable[[int, int], None] | None = None
+    """Called after every trial with how many of how many are done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunReport:
+class RunResult:
     """What a run did."""
 
     name: str
@@ -84,10 +91,12 @@ class RunReport:
     stopped: str | None = None
     """Why no further trial is needed, where the rule said so."""
     deviation: Deviation | None = None
+    unreviewed: tuple[str, ...] = ()
+    """Templates of the plan that were drafts nobody had reviewed."""
 
 
-def run_experiment(workspace: Workspace, name: str, options: RunOptions | None = None) -> RunReport:
-    """Run what is left of an experiment.
+def run_experiment(workspace: Workspace, name: str, options: RunOptions | None = None) -> RunResult:
+    """Run what is left of an experiment; a decided verdict goes into its templates' records.
 
     Raises:
         UsageError: it cannot be run, or is being run.
@@ -99,12 +108,12 @@ def run_experiment(workspace: Workspace, name: str, options: RunOptions | None =
         deviation = note_deviation(workspace, experiment)
         with (
             TrialFile(experiment.folder) as file,
-            _open_store(workspace) as db,
+            workspace.open_store(durability="full") as db,  # a trial must survive a power cut
         ):
             recovered = _recover(db, file, experiment)
             run = _Run(workspace, experiment, file, db, options)
             ran = run.collect() if _is_observed(experiment.plan) else run.run()
-            return RunReport(
+            result = RunResult(
                 name=name,
                 hash=experiment.hash,
                 ran=ran,
@@ -113,7 +122,10 @@ def run_experiment(workspace: Workspace, name: str, options: RunOptions | None =
                 total=max(experiment.plan.total, len(file)),
                 stopped=run.stopped,
                 deviation=deviation,
+                unreviewed=experiment.plan.unreviewed,
             )
+    report_experiment(workspace, name)
+    return result
 
 
 class _Run:
@@ -143,7 +155,7 @@ class _Run:
         if self.stopped or not slots:
             return 0
         slots = slots[: self._options.limit]
-        self._tell(None)
+        self._report()
         ran = 0
         with _work_folder(self._experiment.folder) as folder:
             pool = Pool(self._open_work(folder), self._options.jobs, self._stop)
@@ -170,22 +182,22 @@ class _Run:
                 plan=plan, tasks=tasks, prepare=prepare, folder=folder, setup=setup,
                 stop=self._stop, home=self._workspace.home,
             )  # fmt: skip
-        endpoint = Endpoint(plan.runner, find_key(plan), self._stop)
+        endpoint = Endpoint(plan.runner, find_key(plan.runner), self._stop)
         endpoint.pause_seconds = self._options.pause_seconds
         return EndpointWorker(
             plan=plan, tasks=tasks, prepare=prepare, endpoint=endpoint, folder=folder, setup=setup
         )
 
-    def _record(self, done: Done) -> None:
+    def _record(self, done: FinishedTrial) -> None:
         trial = done.trial
         if not done.is_elsewhere:
             trial = store_trial(self._db, trial, done.conversation, self._experiment.hash)
         self._file.add(trial, self._experiment.hash)
-        self._tell(trial)
+        self._report()
 
-    def _tell(self, trial: Trial | None) -> None:
-        total = self._experiment.plan.total
-        self._options.report(Progress(len(self._file), total, trial))
+    def _report(self) -> None:
+        if self._options.report is not None:
+            self._options.report(len(self._file), self._experiment.plan.total)
 
 
 class _Rule:
@@ -212,17 +224,8 @@ class _Rule:
         return self.ask() if done >= self._per_task else None
 
 
-def find_key(plan: Plan) -> str:
-    """The key a plan names, from the environment.
-
-    Raises:
-        UsageError: the variable is not set.
-    """
-    return find_key_of(plan.runner)
-
-
-def find_key_of(runner: Runner) -> str:
-    """The same for a runner.
+def find_key(runner: Runner) -> str:
+    """The key that a runner names, from the environment.
 
     Raises:
         UsageError: the variable is not set.
@@ -236,12 +239,6 @@ def find_key_of(runner: Runner) -> str:
             f"the environment variable {name} is not set", hint=f"export {name}=…, then run again"
         )
     return key
-
-
-def _open_store(workspace: Workspace) -> SessionDB:
-    """The store that templates and starts are kept in, too; a trial must survive a power cut."""
-    named = os.environ.get("WARMSTART_STORE")
-    return SessionDB(named or workspace.ensure_home() / STORE_FILE, durability="full")
 
 
 def _is_observed(plan: Plan) -> bool:
@@ -271,7 +268,7 @@ def _work_folder(folder: Path) -> Iterator[Path]:
             shutil.rmtree(left, ignore_errors=True)
     # Named before it is made: a kill in between leaves a name without a folder, not the reverse.
     work = Path(tempfile.gettempdir(), f"{WORK_PREFIX}{uuid.uuid4().hex}")
-    note.write_text(str(work), "utf-8")
+    note.write_text(str(work), "utf-8", newline="")
     note.chmod(0o600)
     work.mkdir(mode=0o700)
     try:

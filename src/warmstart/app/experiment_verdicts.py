@@ -14,27 +14,36 @@ from dataclasses import replace
 from typing import Any
 
 from warmstart.app.core import Workspace
-from warmstart.app.experiments import Standing, reach_verdict, read_standing
+from warmstart.app.experiments import ExperimentState, read_state
 from warmstart.app.templates import open_library
-from warmstart.experiment.analysis import Comparison
-from warmstart.experiment.arms import ArmKind, parse_arm
-from warmstart.experiment.report import Change, Subject
-from warmstart.experiment.report.figures import effect_size
-from warmstart.experiment.report.lines import answer_arm, answer_smallest
-from warmstart.experiment.verdict import ArmVerdict
-from warmstart.store.templates import TemplateVerdict
+from warmstart.experiment import (
+    ArmKind,
+    ArmVerdict,
+    Comparison,
+    ExperimentReport,
+    PlanChange,
+    describe_smallest,
+    effect_size,
+    parse_arm,
+    question_of,
+    verdict_of,
+)
+from warmstart.store import TemplateVerdict
 
-__all__ = ["list_template_verdicts", "read_report", "record_verdicts", "report_on"]
+__all__ = ["list_template_verdicts", "make_report", "report_experiment"]
 
 
-def read_report(workspace: Workspace, name: str) -> Subject:
-    """What a report on an experiment is about; it may be running meanwhile.
+def report_experiment(workspace: Workspace, name: str) -> ExperimentReport:
+    """The verdict and what it rests on; a decided one goes into the records of its templates.
+
+    The experiment may be running meanwhile.
 
     Raises:
         NotFoundError: there is no such experiment.
     """
-    subject = report_on(read_standing(workspace, name))
-    return replace(subject, specs=_find_versions(workspace, subject.plan.templates))
+    report = make_report(read_state(workspace, name))
+    report = replace(report, specs=_find_versions(workspace, report.plan.templates))
+    return replace(report, recorded=_record_verdicts(workspace, report))
 
 
 def _find_versions(workspace: Workspace, templates: Mapping[str, str]) -> dict[str, str]:
@@ -48,23 +57,21 @@ def _find_versions(workspace: Workspace, templates: Mapping[str, str]) -> dict[s
     return found
 
 
-def report_on(standing: Standing) -> Subject:
-    """The same from where it stands."""
-    return Subject(
-        plan=standing.plan,
-        hash=standing.hash,
-        done=standing.done,
-        verdict=reach_verdict(standing),
-        changes=tuple(Change(one.trials, one.changes) for one in standing.deviations),
-        unreadable=standing.unreadable,
+def make_report(state: ExperimentState) -> ExperimentReport:
+    """The report on an experiment as far as it is."""
+    return ExperimentReport(
+        plan=state.plan,
+        hash=state.hash,
+        done=state.done,
+        verdict=verdict_of(state.trials, question_of(state.plan)),
+        changes=tuple(PlanChange(one.trials, one.changes) for one in state.deviations),
+        unreadable=state.unreadable,
     )
 
 
-def record_verdicts(workspace: Workspace, subject: Subject) -> int:
-    """Put the verdicts into the templates' records; how many were new. None before the end."""
-    if not subject.decided:
-        return 0
-    found = list(list_template_verdicts(subject, time.time()))
+def _record_verdicts(workspace: Workspace, report: ExperimentReport) -> int:
+    """Add decided verdicts to the templates' records and count those that are new."""
+    found = list(list_template_verdicts(report, time.time())) if report.decided else []
     if not found:
         return 0
     with open_library(workspace) as library:
@@ -75,32 +82,33 @@ def record_verdicts(workspace: Workspace, subject: Subject) -> int:
     return len(new)
 
 
-def list_template_verdicts(subject: Subject, now: float) -> Iterator[TemplateVerdict]:
+def list_template_verdicts(report: ExperimentReport, now: float) -> Iterator[TemplateVerdict]:
     """What an experiment says about its templates: effects, or how small one may be."""
-    comparisons = subject.verdict.analysis.comparisons
-    if subject.smallest is not None:
-        spec = parse_arm(subject.plan.design.control)
-        yield _make(subject, spec.template, answer_smallest(subject), _smallest(subject), now)
+    comparisons = report.verdict.analysis.comparisons
+    if report.smallest is not None:
+        spec = parse_arm(report.plan.design.control)
+        text = describe_smallest(report.smallest)
+        yield _make(report, spec.template, text, _smallest(report), now)
         return
-    for verdict, comparison in zip(subject.verdict.arms, comparisons, strict=True):
+    for verdict, comparison in zip(report.verdict.arms, comparisons, strict=True):
         spec = parse_arm(verdict.arm)
         if spec.kind is ArmKind.WARM and not spec.variant:
-            text = f"{verdict.conclusion.value}: {answer_arm(verdict, comparison)}"
-            yield _make(subject, spec.template, text, _effect(verdict, comparison), now)
+            text = f"{verdict.conclusion.value}: {verdict.sentence}"
+            yield _make(report, spec.template, text, _effect(verdict, comparison), now)
 
 
 def _make(
-    subject: Subject, template: str, text: str, numbers: dict[str, Any], now: float
+    report: ExperimentReport, template: str, text: str, numbers: dict[str, Any], now: float
 ) -> TemplateVerdict:
-    models = {model for arm in subject.verdict.analysis.arms for model in arm.models}
+    models = {model for arm in report.verdict.analysis.arms for model in arm.models}
     return TemplateVerdict(
-        template_id=subject.plan.templates.get(template, ""),
-        model=", ".join(sorted(models)) or subject.plan.runner.model,
+        template_id=report.plan.templates.get(template, ""),
+        model=", ".join(sorted(models)) or report.plan.runner.model,
         text=text,
         numbers={
-            "experiment": subject.plan.name,
-            "plan": subject.hash,
-            "done": subject.done,
+            "experiment": report.plan.name,
+            "plan": report.hash,
+            "done": report.done,
             **numbers,
         },
         decided_at=now,
@@ -129,13 +137,13 @@ def _effect(verdict: ArmVerdict, comparison: Comparison) -> dict[str, Any]:
 
 
 def _shorten(verdict: ArmVerdict, size: str) -> str:
-    """For a listing: ``better -2.8 pp``; a size only where it is claimed."""
+    """For a listing: ``better -2.8 points``; a size only where it is claimed."""
     word = verdict.conclusion.value
     return f"{word} {size}" if word in ("better", "worse") else word
 
 
-def _smallest(subject: Subject) -> dict[str, Any]:
-    found = subject.smallest
+def _smallest(report: ExperimentReport) -> dict[str, Any]:
+    found = report.smallest
     if found is None or found.chosen is None:
         return {"kind": "smallest", "arm": None}
     return {

@@ -22,36 +22,51 @@ from typing import Any, NamedTuple
 
 from warmstart.app.core import Workspace
 from warmstart.app.experiment_arms import find_observed, find_template
+from warmstart.app.redaction import open_redactor
 from warmstart.errors import NotFoundError, UsageError
-from warmstart.experiment.analysis import question_of
-from warmstart.experiment.arms import ArmKind, parse_arm
-from warmstart.experiment.plan import (
+from warmstart.experiment import (
+    ArmKind,
     Design,
     Plan,
     PlanError,
     Runner,
     RunnerKind,
+    Task,
     TaskSet,
+    Trial,
     check_plan,
+    choose_tasks,
     compare_plans,
     format_plan,
     hash_plan,
+    hash_tasks,
+    parse_arm,
     parse_plan,
+    parse_tasks,
 )
-from warmstart.experiment.tasks import Task, choose_tasks, hash_tasks, parse_tasks
-from warmstart.experiment.trial import Trial
-from warmstart.experiment.verdict import Verdict, verdict_of
+from warmstart.export import format_csv
 from warmstart.library import Stored
 from warmstart.model.template import TemplateState
-from warmstart.runners.command import check_command
-from warmstart.runners.records import Record, count_unreadable, read_trials
-from warmstart.runners.tools import builtin_tools
+from warmstart.runners import (
+    TrialRecord,
+    builtin_tools,
+    check_command,
+    count_unreadable,
+    format_trial,
+    read_trials,
+)
+from warmstart.wire import encode_line
 
 FOLDER = "experiments"
 PLAN_FILE = "plan.toml"
 TASKS_FILE = "tasks.jsonl"
 DEVIATIONS_FILE = "deviations.jsonl"
 PLANS_FOLDER = "plans"
+CSV_COLUMNS = (
+    "experiment", "task", "arm", "number", "order", "status", "success", "calls", "errors",
+    "turns", "tokens", "seconds", "cost_usd", "warmup_tokens", "warmup_calls", "copied", "model",
+    "setup", "plan", "session", "detail",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,15 +107,15 @@ class Deviation(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class ExperimentState:
     """How far an experiment is."""
 
     plan: Plan
     hash: str
-    records: tuple[Record, ...]
+    records: tuple[TrialRecord, ...]
     deviations: tuple[Deviation, ...]
     unreadable: int
-    """Lines of the trial file that are no trials."""
+    """Lines of the trial file that are not trials."""
 
     @property
     def done(self) -> int:
@@ -196,31 +211,26 @@ def find_folder(workspace: Workspace, name: str) -> Path:
     return folder
 
 
-def list_experiments(workspace: Workspace) -> Iterator[Standing | str]:
+def list_experiments(workspace: Workspace) -> Iterator[ExperimentState | str]:
     """Every experiment by name; where a plan cannot be read, the sentence that says so."""
     folder = workspace.home / FOLDER
     for path in sorted(folder.glob(f"*/{PLAN_FILE}")):
         try:
-            yield read_standing(workspace, path.parent.name)
+            yield read_state(workspace, path.parent.name)
         except UsageError as error:
             yield f"{path.parent.name}: {error.message}"
 
 
-def read_standing(workspace: Workspace, name: str) -> Standing:
+def read_state(workspace: Workspace, name: str) -> ExperimentState:
     """How far an experiment is; it may be running meanwhile."""
     experiment = load_experiment(workspace, name)
-    return Standing(
+    return ExperimentState(
         plan=experiment.plan,
         hash=experiment.hash,
         records=tuple(read_trials(experiment.folder)),
         deviations=tuple(read_deviations(experiment.folder)),
         unreadable=count_unreadable(experiment.folder),
     )
-
-
-def reach_verdict(standing: Standing) -> Verdict:
-    """The answer to the plan's question from the trials there are."""
-    return verdict_of(standing.trials, question_of(standing.plan))
 
 
 def note_deviation(workspace: Workspace, experiment: Experiment) -> Deviation | None:
@@ -283,7 +293,7 @@ def read_tasks(path: Path) -> tuple[list[Task], str]:
 
     Raises:
         NotFoundError: there is no such file.
-        TaskError: a line of it is no task.
+        TaskError: a line of it is not a task.
     """
     if not path.is_file():
         raise NotFoundError(f"there is no task file {str(path)!r}", wanted=str(path))
@@ -298,7 +308,7 @@ def _check_tools(tasks: list[Task]) -> None:
         unknown = sorted(set(task.tools or ()) - known - own)
         if unknown:
             raise UsageError(
-                f"the task {task.id!r} wants a tool there is not: {unknown[0]!r}",
+                f"the task {task.id!r} names an unknown tool: {unknown[0]!r}",
                 hint=f"built in: {', '.join(sorted(known))}",
             )
 
@@ -336,3 +346,29 @@ def _pin_templates(workspace: Workspace, wanted: NewExperiment) -> _Pinned:
 def with_control(design: Design) -> Design:
     """The design with ``cold`` as control, or its first arm where there is none."""
     return design if design.control in design.arms else replace(design, control=design.arms[0])
+
+
+def export_trials(workspace: Workspace, name: str, form: str) -> TrialsExport:
+    """Every trial as a row of ``jsonl`` or ``csv``, redacted, so that others can recompute."""
+    state = read_state(workspace, name)
+    records = sorted(state.records, key=lambda record: record.trial.order)
+    redactor = open_redactor(workspace, pii=True)
+    rows = []
+    for record in records:
+        row = format_trial(record.trial, record.plan)
+        foreign = {key: redactor.value(row[key]) for key in ("task", "detail", "model", "calls")}
+        rows.append({**row, **foreign})
+    if form == "jsonl":
+        return TrialsExport(len(rows), b"".join(map(encode_line, rows)))
+    counted = [
+        {**row, "calls": len(row["calls"]), "errors": sum(call[1] for call in row["calls"])}
+        for row in rows
+    ]
+    return TrialsExport(len(rows), format_csv(CSV_COLUMNS, counted))
+
+
+class TrialsExport(NamedTuple):
+    """Trials for others, as bytes to write."""
+
+    trials: int
+    data: bytes

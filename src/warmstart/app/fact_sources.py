@@ -1,31 +1,23 @@
-"""What there is to have facts of: the units of a selection, with whole databases as one."""
+"""Where facts come from: the sources of a selection, each a store of this machine or a path."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 import orjson
 
 from warmstart.app.core import ARCHIVE_READER, Workspace, explain_failure, may_hold
-from warmstart.errors import NotFoundError, SourceError
-from warmstart.facts.hermes_refresh import READERS as DATABASE_READERS
-from warmstart.facts.refresh import Entry
-from warmstart.facts.writing import Source
+from warmstart.errors import SourceError
+from warmstart.facts import Source
 from warmstart.model.selection import Selection
-from warmstart.sources import Found, ReadLog, find_units, get_reader
-from warmstart.sources.scan import choose_reader
-from warmstart.sources.sqlite import is_database
-from warmstart.sources.stores import Store, list_units
+from warmstart.sources import Found, ReadLog, Store, find_units, get_reader, is_database, list_units
 
-__all__ = ["list_entries", "name_place"]
-
-Rooted = tuple[str, Found | Source, bool]
-"""The root, a unit or a whole database under it, and whether it is all that was asked for."""
+__all__ = ["list_sources", "name_source_set"]
 
 
-def name_place(selection: Selection) -> str:
+def name_source_set(selection: Selection) -> str:
     """What tells one set of sources from another; empty for the stores of this machine.
 
     A message that several files hold counts in the first one read, so facts belong to the whole
@@ -39,112 +31,59 @@ def name_place(selection: Selection) -> str:
     return orjson.dumps([part.encode("utf-8", "replace").decode() for part in parts]).decode()
 
 
-def list_entries(
-    workspace: Workspace, selection: Selection, log: ReadLog
-) -> tuple[list[Entry], list[str]]:
-    """Every unit to have facts of, in order, and the roots that were looked at.
+def list_sources(workspace: Workspace, selection: Selection, log: ReadLog) -> list[Source]:
+    """Every source of a selection, in order; what cannot be listed is reported to ``log``.
 
     Raises:
-        NotFoundError: there is nothing at a path.
-        SourceError: the one path given cannot be read.
+        NotFoundError: no reader has the name that was asked for.
     """
     if selection.source is not None:
         get_reader(selection.source)
-    roots: list[str] = []
-    listing = _list_paths if selection.paths else _list_stores
-    entries: list[Entry] = []
-    databases: set[tuple[str, Path]] = set()
-    for root, item, alone in listing(workspace, selection, log, roots):
-        reader, path = (
-            (item.reader, item.path)
-            if isinstance(item, Source)
-            else (item.reader.name, item.unit.path)
-        )
-        if reader in DATABASE_READERS:
-            if (reader, path) not in databases:
-                databases.add((reader, path))
-                source = Source(root, reader, path, position=len(entries))
-                entries.append(Entry(source, None, alone))
-        elif isinstance(item, Found):
-            entries.append(_make_entry(root, item, len(entries), alone=alone))
-    return entries, roots
-
-
-def _make_entry(root: str, found: Found, position: int, *, alone: bool) -> Entry:
-    unit = found.unit
-    source = Source(root, found.reader.name, unit.path, unit.key, unit.fingerprint, position)
-    return Entry(source, found, alone)
-
-
-def expand_database(entry: Entry, log: ReadLog) -> list[Entry]:
-    """The sessions of a database as units of their own, for the reader to read one by one."""
-    source = entry.source
-    reader = get_reader(source.reader)
+    if not selection.paths:
+        return [
+            _make_source(store.path, partial(_list_store, store), log)
+            for store in workspace.find_stores()
+            if selection.format in (None, store.reader) and may_hold(store.reader, selection)
+        ]
+    is_alone = len(selection.paths) == 1
     return [
-        _make_entry(source.root, Found(reader, unit), source.position, alone=False)
-        for unit in reader.units(source.path, log)
+        _make_source(
+            Path(path),
+            partial(find_units, Path(path), format_name=selection.format),
+            log,
+            is_alone=is_alone,
+        )
+        for path in selection.paths
     ]
 
 
-def _list_stores(
-    workspace: Workspace, selection: Selection, log: ReadLog, roots: list[str]
-) -> Iterator[Rooted]:
-    for store in workspace.find_stores():
-        if selection.format not in (None, store.reader) or not may_hold(store.reader, selection):
-            continue
-        root = _name_root(store.path)
+def _make_source(
+    path: Path,
+    find: Callable[[ReadLog], Iterable[Found]],
+    log: ReadLog,
+    *,
+    is_alone: bool = False,
+) -> Source:
+    def list_found(own_log: ReadLog) -> list[Found] | None:
         try:
-            items = list(_list_store(store, log))
+            return list(find(own_log))
         except (SourceError, OSError) as error:
-            log.skip(explain_failure(error), store.path)
-            continue
-        roots.append(root)
-        # Of two archived copies of a session, the one in the newer file is the longer one.
-        for item in reversed(items) if store.reader == ARCHIVE_READER else items:
-            yield root, item, False
-
-
-def _list_store(store: Store, log: ReadLog) -> Iterator[Found | Source]:
-    if store.reader in DATABASE_READERS and store.path.is_file():
-        reader = choose_reader(store.path, None)
-        if reader is not None and reader.name == store.reader:
-            yield Source("", store.reader, store.path)
-            return
-    yield from list_units(store, log)
-
-
-def _list_paths(
-    workspace: Workspace, selection: Selection, log: ReadLog, roots: list[str]
-) -> Iterator[Rooted]:
-    del workspace
-    alone = len(selection.paths) == 1
-    for name in selection.paths:
-        path = Path(name)
-        try:
-            items = _list_path(path, selection, log)
-            roots.append(_name_root(path))
-            for item in items:
-                whole = isinstance(item, Source) or (item.unit.path == path and not item.unit.key)
-                yield _name_root(path), item, alone and whole
-        except SourceError as error:
-            if alone:
+            if is_alone:
                 raise
             log.skip(explain_failure(error), path)
+            return None
+
+    return Source(path, list_found, is_alone=is_alone, is_database=_is_database(path))
 
 
-def _list_path(path: Path, selection: Selection, log: ReadLog) -> Iterator[Found | Source]:
-    if not path.exists():
-        raise NotFoundError(
-            f"no such file or folder: {str(path)!r}", wanted=str(path), hint="warmstart doctor"
-        )
-    if path.is_file() and is_database(path):
-        forced = get_reader(selection.format) if selection.format else None
-        reader = choose_reader(path, forced)
-        if reader is not None and reader.name in DATABASE_READERS:
-            yield Source("", reader.name, path)
-            return
-    yield from find_units(path, log, selection.format)
+def _is_database(path: Path) -> bool:
+    try:
+        return path.is_file() and is_database(path)
+    except (OSError, SourceError):
+        return False
 
 
-def _name_root(path: Path) -> str:
-    return os.fsencode(path).decode("utf-8", "replace")
+def _list_store(store: Store, log: ReadLog) -> list[Found]:
+    units = list(list_units(store, log))
+    # Of two archived copies of a session, the one in the newer file is the longer one.
+    return units[::-1] if store.reader == ARCHIVE_READER else units

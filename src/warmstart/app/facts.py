@@ -8,37 +8,34 @@ written to), sessions are read each time and a note says so.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from warmstart.app.core import COPYING_READERS, Workspace, explain_failure
-from warmstart.app.fact_sources import expand_database, list_entries, name_place
-from warmstart.errors import SourceError
-from warmstart.facts.derive import derive_facts
-from warmstart.facts.hermes_refresh import READERS, refresh_database
-from warmstart.facts.index import (
+from warmstart.app.core import COPYING_READERS, Workspace
+from warmstart.app.fact_sources import list_sources, name_source_set
+from warmstart.facts import (
     FILE,
+    Index,
     IndexDamagedError,
     IndexUnavailableError,
-    ensure_place,
+    Mask,
+    Progress,
+    count_sessions,
+    derive_facts,
+    ensure_source_set,
+    find_duplicates,
+    list_ids,
+    list_rows,
+    list_tools,
+    load_facts,
     move_aside,
     open_index,
+    refresh_sources,
+    report_skips,
 )
-from warmstart.facts.lanes import Unusual
-from warmstart.facts.packing import Mask, SessionRow, row_of, unpack_facts
-from warmstart.facts.reading import (
-    count_sessions,
-    find_doubles,
-    list_ids,
-    list_numbers,
-    list_rows,
-    load_facts,
-    tell_place_skips,
-)
-from warmstart.facts.refresh import Entry, refresh_units
 from warmstart.model.facts import SessionFacts
 from warmstart.model.selection import Selection
 from warmstart.sources import ReadLog
@@ -54,15 +51,14 @@ __all__ = [
     "open_view",
     "read_facts",
     "read_rows",
-    "read_session_rows",
     "read_status",
     "refresh_facts",
 ]
 
+DATABASE_READERS = ("hermes", "live_store")
+"""Readers of databases that people copy whole."""
 MASKED = "<SECRET:"
 """Begins what stands in a kept text for a secret."""
-Progress = Callable[[int, int], None]
-"""Told how many things of how many have been read."""
 
 
 def identify_file(path: Path) -> int | None:
@@ -97,7 +93,7 @@ def read_facts(
             for session in workspace.read_sessions(selection, log):
                 yield derive_facts(session)
             return
-        yield from load_facts(view.connection, view.list_numbers(selection))
+        yield from load_facts(view.connection, [n for n, _ in view.select(selection)])
 
 
 def read_rows(
@@ -106,24 +102,12 @@ def read_rows(
     log: ReadLog,
     *,
     on_progress: Progress | None = None,
-) -> Iterator[tuple[SessionRow, SessionFacts]]:
-    """The rows of the sessions selected, with their facts but for the calls."""
-    for row in read_session_rows(workspace, selection, log, on_progress=on_progress):
-        yield row, unpack_facts(row)
-
-
-def read_session_rows(
-    workspace: Workspace,
-    selection: Selection,
-    log: ReadLog,
-    *,
-    on_progress: Progress | None = None,
-) -> Iterator[SessionRow]:
-    """The rows alone: for whoever counts all of them and shows a few."""
+) -> Iterator[SessionFacts]:
+    """The facts of the sessions selected without their calls and markers: enough for a listing."""
     with open_view(workspace, selection, log, on_progress=on_progress) as view:
         if view is None:
             for session in workspace.read_sessions(selection, log):
-                yield row_of(derive_facts(session))
+                yield derive_facts(session)
             return
         yield from view.rows(selection)
 
@@ -136,7 +120,7 @@ def refresh_facts(
     rebuild: bool = False,
     on_progress: Progress | None = None,
 ) -> int:
-    """Bring the index up to date, or make it anew; returns how many sessions it holds.
+    """Bring the index up to date, or rebuild it; returns how many sessions it holds.
 
     Raises:
         IndexUnavailableError: there can be no index in this home.
@@ -144,10 +128,11 @@ def refresh_facts(
     if rebuild:
         move_aside(index_path(workspace))
     with open_index(index_path(workspace)) as connection:
-        mask = LateMask(workspace)
-        place, roots = _refresh(connection, workspace, selection, log, mask, on_progress)
-        tell_place_skips(connection, place, roots, log)
-        return count_sessions(connection, place)
+        index = _open_source_set(connection, workspace, selection)
+        sources = list_sources(workspace, selection, log)
+        listed = refresh_sources(index, sources, log, LateMask(workspace), on_progress)
+        report_skips(connection, index.source_set, listed, log)
+        return count_sessions(connection, index.source_set)
 
 
 class FactsStatus(NamedTuple):
@@ -170,11 +155,11 @@ def read_status(workspace: Workspace) -> FactsStatus | None:
     if not path.exists():
         return None
     with open_index(path) as connection:
-        units = connection.execute("SELECT count(*) FROM units").fetchone()[0]
-        sessions, size = connection.execute(
-            "SELECT count(*), total(length(calls) - 4) FROM sessions"
-        ).fetchone()
-    return FactsStatus(path, path.stat().st_size, units, sessions, int(size) // 30)
+        units, sessions, calls = (
+            connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            for table in ("unit", "session_fact", "call_fact")
+        )
+    return FactsStatus(path, path.stat().st_size, units, sessions, calls)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,66 +171,65 @@ class View:
     """Where it is kept, for whoever needs a connection of its own."""
     file: int | None
     """Which file that is, because another may take its place."""
-    place: int
-    roots: frozenset[str]
+    source_set: int
+    sources: frozenset[int]
     is_default: bool
     """The stores of this machine, whose sessions our own stores may repeat."""
     mask: Mask
     """What the texts in it went through, so that a filter finds what was masked."""
-    doubles: frozenset[int] = frozenset()
+    duplicates: frozenset[int] = frozenset()
     """Sessions of a database that a copy of it holds too."""
 
     def select(self, selection: Selection) -> list[tuple[int, int]]:
         """Number and revision of the sessions selected."""
         if not selection.has_filters and not self._has_copies():
-            found = list_ids(self.connection, self.place)
-            return [(n, revision) for n, revision, root in found if self._holds(n, root)]
+            found = list_ids(self.connection, self.source_set)
+            return [(n, revision) for n, revision, source in found if self._holds(n, source)]
         return [pair for pair, _ in self._matching(selection)]
 
-    def list_numbers(self, selection: Selection) -> list[int]:
-        """The same without the revisions."""
-        if not selection.has_filters and not self._has_copies():
-            found = list_numbers(self.connection, self.place)
-            return [number for number, root in found if self._holds(number, root)]
-        return [number for (number, _), _ in self._matching(selection)]
+    def rows(self, selection: Selection) -> Iterator[SessionFacts]:
+        """The facts of the sessions selected, without calls and markers."""
+        return (facts for _, facts in self._matching(selection))
 
-    def rows(self, selection: Selection) -> Iterator[SessionRow]:
-        """The rows of the sessions selected."""
-        return (row for _, row in self._matching(selection))
-
-    def _matching(self, selection: Selection) -> Iterator[tuple[tuple[int, int], SessionRow]]:
+    def _matching(self, selection: Selection) -> Iterator[tuple[tuple[int, int], SessionFacts]]:
         live: set[str] = set()
         may_repeat = self._has_copies()
         takes_all = not selection.has_filters
-        for number, revision, reader, root, row in list_rows(self.connection, self.place):
-            if not self._holds(number, root):
+        tools: dict[int, list[str]] = {}
+        if selection.tool is not None:
+            tools = list_tools(self.connection, self.source_set)
+        for number, revision, reader, source, facts in list_rows(self.connection, self.source_set):
+            if not self._holds(number, source):
                 continue
             if may_repeat:
-                is_copy = not live.isdisjoint((row.id, row.native_id))
+                is_copy = not live.isdisjoint((facts.id, facts.native_id))
                 if reader in COPYING_READERS and is_copy:
                     continue
-                live.add(row.id)
-            if takes_all or self._is_selected(selection, row):
-                yield (number, revision), row
+                live.add(facts.id)
+            if takes_all or self._is_selected(selection, facts, tools.get(number, ())):
+                yield (number, revision), facts
 
-    def _is_selected(self, selection: Selection, row: SessionRow) -> bool:
-        """Whether a filter fits a row, as it was written or as the index has masked it."""
-        if _is_selected(selection, row):
+    def _is_selected(self, selection: Selection, facts: SessionFacts, tools: Sequence[str]) -> bool:
+        """Whether a filter fits a session, as it was written or as the index has masked it."""
+        failed = facts.statuses.error > 0
+        if selection.matches_extract(facts, failed=failed, tools=tools):
             return True
-        names = (row.agent, row.model or "", row.project or "", row.packed_tools.decode())
+        names = (facts.agent, facts.model or "", facts.project or "", *tools)
         if not any(MASKED in name for name in names):
             return False
-        return _is_selected(_mask_selection(selection, self.mask), row)
+        masked = _mask_selection(selection, self.mask)
+        return masked.matches_extract(facts, failed=failed, tools=tools)
 
-    def _holds(self, number: int, root: str) -> bool:
-        return root in self.roots and number not in self.doubles
+    def _holds(self, number: int, source: int) -> bool:
+        return source in self.sources and number not in self.duplicates
 
     def _has_copies(self) -> bool:
         if not self.is_default:
             return False
         marks = ", ".join("?" * len(COPYING_READERS))
-        query = f"SELECT 1 FROM units WHERE place = ? AND reader IN ({marks}) LIMIT 1"
-        row = self.connection.execute(query, (self.place, *COPYING_READERS)).fetchone()
+        query = f"""SELECT 1 FROM unit WHERE reader IN ({marks})
+            AND source IN (SELECT id FROM source WHERE source_set = ?) LIMIT 1"""
+        row = self.connection.execute(query, (*COPYING_READERS, self.source_set)).fetchone()
         return row is not None
 
 
@@ -254,12 +238,6 @@ def _mask_selection(selection: Selection, mask: Mask) -> Selection:
     asked = {name: getattr(selection, name) for name in ("agent", "model", "project", "tool")}
     named: dict[str, Any] = {name: mask([text])[0] for name, text in asked.items() if text}
     return replace(selection, **named)
-
-
-def _is_selected(selection: Selection, row: SessionRow) -> bool:
-    failed = selection.errors_only and row.errors > 0
-    tools = row.tools if selection.tool is not None else ()
-    return selection.matches_extract(row, failed=failed, tools=tools)
 
 
 @contextmanager
@@ -321,48 +299,28 @@ def _make_view(
         connection = opened.enter_context(open_index(path))
         file = identify_file(path)
         mask = LateMask(workspace)
-        place, roots = _refresh(connection, workspace, selection, log, mask, on_progress)
-        tell_place_skips(connection, place, roots, log)
-        doubles = dict(find_doubles(connection, place, READERS))
-        for copy in doubles.values():
+        index = _open_source_set(connection, workspace, selection)
+        sources = list_sources(workspace, selection, log)
+        listed = refresh_sources(index, sources, log, mask, on_progress)
+        report_skips(connection, index.source_set, listed, log)
+        duplicates = dict(find_duplicates(connection, index.source_set, DATABASE_READERS))
+        for copy in duplicates.values():
             log.skip("copy of a session that another database holds", copy)
         stack.push(opened.pop_all())
     return View(
         connection=connection,
         path=path,
         file=file,
-        place=place,
-        roots=frozenset(roots),
+        source_set=index.source_set,
+        sources=frozenset(listed),
         is_default=not selection.paths,
         mask=mask,
-        doubles=frozenset(doubles),
+        duplicates=frozenset(duplicates),
     )
 
 
-def _refresh(
-    connection: sqlite3.Connection,
-    workspace: Workspace,
-    selection: Selection,
-    log: ReadLog,
-    mask: Mask,
-    on_progress: Progress | None,
-) -> tuple[int, list[str]]:
-    entries, roots = list_entries(workspace, selection, log)
-    place = ensure_place(connection, name_place(selection))
-    settled: list[Entry] = []
-    for entry in entries:
-        if entry.found is not None:
-            settled.append(entry)
-            continue
-        try:
-            refresh_database(connection, place, entry.source, mask, on_progress)
-            settled.append(entry)
-        except Unusual:
-            settled += expand_database(entry, log)
-        except SourceError as error:
-            if entry.alone:
-                raise
-            log.skip(explain_failure(error), entry.source.path)
-            settled.append(entry)
-    refresh_units(connection, place, settled, roots, mask, on_progress)
-    return place, roots
+def _open_source_set(
+    connection: sqlite3.Connection, workspace: Workspace, selection: Selection
+) -> Index:
+    number = ensure_source_set(connection, name_source_set(selection))
+    return Index(connection, index_path(workspace), number)

@@ -16,7 +16,7 @@ from warmstart.app.core import Workspace
 from warmstart.app.facts import Progress, read_facts
 from warmstart.app.redaction import open_redactor
 from warmstart.errors import NotFoundError, SourceError, UsageError
-from warmstart.facts.collector import without_collector
+from warmstart.facts import gc_paused
 from warmstart.mine import (
     BuildRequest,
     Plan,
@@ -29,8 +29,16 @@ from warmstart.model import Session
 from warmstart.model.facts import SessionFacts
 from warmstart.model.selection import Selection
 from warmstart.model.template import Template
-from warmstart.sources import Found, ReadLog, Unit, find_reader, find_units, get_reader, read_unit
-from warmstart.sources.probe import probe_path
+from warmstart.sources import (
+    Found,
+    ReadLog,
+    Unit,
+    find_reader,
+    find_units,
+    get_reader,
+    probe_path,
+    read_unit,
+)
 
 READ_BY_ID = frozenset({"hermes", "live_store"})
 """Databases whose sessions are read by id alone."""
@@ -65,7 +73,7 @@ def mine_template(
     Raises:
         UsageError: no session qualified, or nothing in them could be verified.
     """
-    with without_collector():
+    with gc_paused():
         found = read_facts(workspace, selection, log, on_progress=on_progress)
         facts = [one for one in found if only is None or one.id in only]
         plan = plan_template(request, facts)
@@ -101,7 +109,7 @@ def mine_proposals(
     Raises:
         UsageError: no task type has enough.
     """
-    with without_collector():
+    with gc_paused():
         facts = list(read_facts(workspace, selection, log, on_progress=on_progress))
         proposals = propose_templates(facts, request)
     if not proposals:
@@ -111,7 +119,7 @@ def mine_proposals(
             hint="warmstart template build --name NAME takes all of them together",
         )
     for proposal in proposals:
-        with without_collector():
+        with gc_paused():
             mined = _build(workspace, proposal.request, proposal.plan, selection, log)
         yield mined
 

@@ -8,15 +8,13 @@ from pathlib import Path
 
 from warmstart.app.core import Workspace
 from warmstart.errors import NotFoundError
-from warmstart.experiment.arms import ArmKind, parse_arm
-from warmstart.experiment.plan import Plan
-from warmstart.experiment.trial import Trial
+from warmstart.experiment import ArmKind, Plan, Trial, parse_arm
 from warmstart.model import Session
 from warmstart.model.selection import Selection
 from warmstart.model.warmup import Arm
-from warmstart.runners.observed import (
-    Counts,
-    Label,
+from warmstart.runners import (
+    SessionCounts,
+    SessionLabel,
     observe_counts,
     observe_session,
     parse_labels,
@@ -44,12 +42,12 @@ def _collect_live(workspace: Workspace, db: SessionDB, plan: Plan) -> Iterator[T
         arm = arms.get((start.arm, start.template or ""))
         if arm is None or start.session_id is None:
             continue
-        label = Label(start.session_id, arm, start.message_hash, start.success)
+        label = SessionLabel(start.session_id, arm, start.message_hash, start.success)
         session = _find(workspace, start.session_id)
         if session is not None:
             yield observe_session(plan.name, label, start.id, session)
         else:
-            counts = Counts(start.calls or 0, start.errors or 0)
+            counts = SessionCounts(start.calls or 0, start.errors or 0)
             yield observe_counts(plan.name, label, start.id, counts)
 
 

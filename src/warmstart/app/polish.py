@@ -19,7 +19,7 @@ from typing import Any
 from warmstart.errors import UsageError
 from warmstart.mine.seal import Redacts, find_flags
 from warmstart.model.template import Example, Template
-from warmstart.redact.injection import strip_hidden
+from warmstart.redact import strip_hidden
 
 TIMEOUT_SECONDS = 60.0
 MAX_ANSWER_BYTES = 1_000_000

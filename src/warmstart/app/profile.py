@@ -18,12 +18,17 @@ from warmstart.app.redaction import open_redactor, redact_texts
 from warmstart.app.sessions import find_period, shorten_ids
 from warmstart.app.summaries import Making, read_summary, summarise_view
 from warmstart.errors import UsageError
-from warmstart.facts.code_digest import digest_code
-from warmstart.facts.collector import without_collector
-from warmstart.facts.derive import derive_facts
-from warmstart.facts.packing import SessionRow, row_of
+from warmstart.facts import derive_facts, digest_code, gc_paused
 from warmstart.model.facts import SessionFacts
 from warmstart.model.selection import Selection
+from warmstart.profile import (
+    SessionProfile,
+    decode_summary,
+    encode_summary,
+    merge_all,
+    profile_facts,
+    summarise,
+)
 from warmstart.profile.compaction import MARGIN, WINDOW, CompactionReport, check_compactions
 from warmstart.profile.corpus import (
     LENGTH_EDGES,
@@ -33,9 +38,6 @@ from warmstart.profile.corpus import (
 )
 from warmstart.profile.rules import DEFAULT_RULES, Rules, parse_tool_types
 from warmstart.profile.scan import scan_calls
-from warmstart.profile.session import SessionProfile, profile_facts
-from warmstart.profile.summarise import summarise
-from warmstart.profile.summary import decode_summary, encode_summary, merge_all
 from warmstart.profile.tool_types import TRIVIAL_TOOLS
 from warmstart.sources import ReadLog
 
@@ -193,7 +195,7 @@ def profile(
     """
     edges = parse_buckets(load_settings(workspace, {"buckets": buckets}).buckets)
     making, log = _make_summary(rules), ReadLog()
-    with without_collector(), open_view(workspace, selection, log, on_progress=on_progress) as view:
+    with gc_paused(), open_view(workspace, selection, log, on_progress=on_progress) as view:
         if view is None:
             data, rows = _summarise_unkept(workspace, selection, log, making)
             everything = rows
@@ -219,14 +221,14 @@ def profile(
 
 def _summarise_unkept(
     workspace: Workspace, selection: Selection, log: ReadLog, making: Making
-) -> tuple[bytes, list[SessionRow]]:
+) -> tuple[bytes, list[SessionFacts]]:
     """The summary of sessions that are read each time, and their rows."""
     parts: list[bytes] = []
-    rows: list[SessionRow] = []
+    rows: list[SessionFacts] = []
     batch: list[SessionFacts] = []
     for session in workspace.read_sessions(selection, log):
         batch.append(derive_facts(session))
-        rows.append(row_of(batch[-1]))
+        rows.append(batch[-1])
         if len(batch) >= MAX_BATCH:
             parts.append(making.summarise(batch))
             batch = []
@@ -261,7 +263,7 @@ def profile_corpus(
     Raises:
         NotFoundError: there is nothing at a path.
     """
-    with without_collector():
+    with gc_paused():
         making = _make_summary(rules)
         summary = read_summary(workspace, selection, log, making, on_progress=on_progress)
         return corpus_profile([decode_summary(summary)], edges)

@@ -21,9 +21,21 @@ from warmstart.app.core import (
 from warmstart.errors import AmbiguousError, NotFoundError, SourceError
 from warmstart.model import Session
 from warmstart.model.selection import Selection
-from warmstart.sources import READERS, Found, ReadLog, find_units, get_reader, read_unit
-from warmstart.sources.stores import Machine, Store, find_stores, list_places, list_units
-from warmstart.sources.survey import StoreReport, survey_store
+from warmstart.sources import (
+    READERS,
+    Found,
+    Machine,
+    ReadLog,
+    Store,
+    StoreReport,
+    find_stores,
+    find_units,
+    get_reader,
+    list_places,
+    list_units,
+    read_unit,
+    survey_store,
+)
 
 __all__ = ["find_all", "get_session", "list_all_places", "read_sessions", "survey"]
 

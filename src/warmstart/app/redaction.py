@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+import msgspec
+
 from warmstart.app.core import Workspace
-from warmstart.redact import RedactionError, Redactor
-from warmstart.redact.pairs import classify_name
-from warmstart.redact.values import is_example, is_random
+from warmstart.redact import RedactionError, Redactor, classify_name, is_example, is_random
 
 MIN_LENGTH = 8
 MIN_RANDOM_LENGTH = 20
@@ -107,6 +107,10 @@ def redact_texts(value: Any, redactor: Redactor) -> Any:
     if isinstance(value, tuple | list):
         parts = [redact_texts(inner, redactor) for inner in value]
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    if isinstance(value, msgspec.Struct):
+        names = value.__struct_fields__
+        clean = {name: redact_texts(getattr(value, name), redactor) for name in names}
+        return msgspec.structs.replace(value, **clean)
     return _redact_record(value, redactor) if is_dataclass(value) else value
 
 

@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from warmstart.app.core import Workspace
-from warmstart.app.facts import Progress, read_session_rows
+from warmstart.app.facts import Progress, read_rows
 from warmstart.app.redaction import open_redactor, redact_texts
 from warmstart.errors import NotFoundError
-from warmstart.export import EXPORTERS, encode_line
-from warmstart.facts.packing import SessionRow, unpack_facts
+from warmstart.export import EXPORTERS
 from warmstart.model import Call, Session, Status
 from warmstart.model.facts import SessionFacts
 from warmstart.model.selection import Described, Selection, last_active
 from warmstart.sources import ReadLog
+from warmstart.wire import encode_line
 
 __all__ = [
     "CallTally",
@@ -153,7 +153,7 @@ def list_sessions(
         NotFoundError: there is nothing at a path.
     """
     log = ReadLog()
-    rows = list(read_session_rows(workspace, selection, log, on_progress=on_progress))
+    rows = list(read_rows(workspace, selection, log, on_progress=on_progress))
     rows.sort(key=_age_key, reverse=True)
     listed = tuple(_make_row(row) for row in rows[:limit])
     return SessionList(
@@ -165,26 +165,21 @@ def list_sessions(
     )
 
 
-def _age_key(row: SessionRow) -> tuple[bool, float, str]:
+def _age_key(row: SessionFacts) -> tuple[bool, float, str]:
     when = last_active(row)
     return when is not None, when or 0.0, row.id
 
 
-def _add_up(rows: Sequence[SessionRow]) -> Counter[Status]:
-    # Most rows repeat each other's counts, so each pattern is unpacked once.
-    total: Counter[Status] = Counter()
-    samples = {row.packed_statuses: row for row in rows}
-    for packed, times in Counter(row.packed_statuses for row in rows).items():
-        for status, number in samples[packed].statuses.items():
-            total[status] += number * times
-    return total
+def _add_up(rows: Sequence[SessionFacts]) -> Counter[Status]:
+    totals = map(sum, zip(*(row.statuses for row in rows), strict=True)) if rows else ()
+    return Counter(dict(zip(Status, totals, strict=False)))
 
 
-def _make_row(row: SessionRow) -> ListedSession:
+def _make_row(facts: SessionFacts) -> ListedSession:
     return ListedSession(
-        facts=unpack_facts(row),
-        native_id=row.native_id,
-        tally=CallTally(statuses=Counter(row.statuses)),
+        facts=facts,
+        native_id=facts.native_id,
+        tally=CallTally(statuses=Counter(dict(zip(Status, facts.statuses, strict=True)))),
     )
 
 

@@ -18,11 +18,11 @@ from warmstart.library import ExportReport, Library
 from warmstart.library.guard import redact_for_others
 from warmstart.model.selection import Selection
 from warmstart.model.template import TemplateState
-from warmstart.profile.session import profile_facts
+from warmstart.profile import profile_facts
 from warmstart.sources import ReadLog
+from warmstart.template import parse_spec
 from warmstart.template.dataset import SESSION_TEXTS, session_row, template_rows
 from warmstart.template.errors import show_name
-from warmstart.template.names import parse_spec
 
 __all__ = ["export_template", "list_dataset", "list_session_rows"]
 

@@ -16,12 +16,11 @@ from typing import Any
 
 import orjson
 
-from warmstart.library.library import Library
+from warmstart.library import Library
 from warmstart.model.marker import Marker, MarkerKind
 from warmstart.model.warmup import Arm
-from warmstart.store.templates import TemplateRecord
-from warmstart.warm.bm25 import Bm25
-from warmstart.warm.select import Entry, join_text
+from warmstart.store import TemplateRecord
+from warmstart.warm import Bm25, TemplateEntry, join_text
 
 OTHER_MODEL_WEIGHT = 0.5
 """How much a session with another model says about this one."""
@@ -56,7 +55,7 @@ class Shelf:
         """Where each name stands."""
         return {name: place for place, name in enumerate(self.names)}
 
-    def make_entry(self, place: int, model: str | None) -> Entry:
+    def make_entry(self, place: int, model: str | None) -> TemplateEntry:
         """What selection needs of one template: its words, and what is believed of it."""
         summary = self.summaries[place]
         good = bad = 0.0
@@ -67,7 +66,7 @@ class Shelf:
                 good += weight * record.successes
                 bad += weight * record.failures
                 uses += record.uses
-        return Entry(
+        return TemplateEntry(
             name=self.names[place],
             tags=tuple(summary.get("tags", ())),
             anchors=tuple(summary.get("anchors", ())),

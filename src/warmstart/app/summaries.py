@@ -14,12 +14,15 @@ from typing import NamedTuple
 
 from warmstart.app.core import Workspace
 from warmstart.app.facts import Progress, View, identify_file, open_view
-from warmstart.facts.derive import derive_facts
-from warmstart.facts.index import BUSY_SECONDS, IndexUnavailableError
-from warmstart.facts.pool import MAX_WORKERS, can_fork, run_shares
-from warmstart.facts.reading import (
+from warmstart.facts import (
+    BUSY_SECONDS,
+    MAX_WORKERS,
+    IndexUnavailableError,
+    can_fork,
+    derive_facts,
     load_facts,
     load_summaries,
+    run_shares,
     split_chunks,
     stamp_chunk,
     write_summary,
@@ -95,7 +98,7 @@ def summarise_view(view: View, selection: Selection, making: Making) -> bytes:
         return join(_ensure_summaries(view, members, wanted))
     whole = f"{version}:whole"
     stamp = stamp_chunk(members, code)
-    kept = load_summaries(view.connection, view.place, whole).get(0)
+    kept = load_summaries(view.connection, view.source_set, whole).get(0)
     if kept is not None and kept[0] == stamp:
         return kept[1]
     data = join(_ensure_summaries(view, members, wanted))
@@ -131,7 +134,7 @@ class _Made(NamedTuple):
 
 def _ensure_summaries(view: View, members: Members, wanted: _Wanted) -> list[bytes]:
     """A summary for each few hundred sessions, the kept one where there is one."""
-    stored = load_summaries(view.connection, view.place, wanted.version)
+    stored = load_summaries(view.connection, view.source_set, wanted.version)
     chunks = {
         number: _Chunk(number, some, stamp_chunk(some, wanted.code))
         for number, some in split_chunks(members).items()
@@ -153,7 +156,7 @@ def _ensure_summaries(view: View, members: Members, wanted: _Wanted) -> list[byt
 def _keep(view: View, version: str, number: int, summary: tuple[bytes, bytes]) -> None:
     """Store a summary; on a full disk it is made again the next time."""
     with suppress(IndexUnavailableError):
-        write_summary(view.connection, view.place, version, number, summary)
+        write_summary(view.connection, view.source_set, version, number, summary)
 
 
 def _summarise_chunks(

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import islice
@@ -19,19 +20,18 @@ from itertools import islice
 from warmstart.app.checks import judge_success
 from warmstart.app.core import Workspace
 from warmstart.app.facts import MASKED, LateMask, read_facts
+from warmstart.app.starting import find_start, open_starts
 from warmstart.app.templates import open_library
 from warmstart.app.warming import hash_message
 from warmstart.errors import NotFoundError, UsageError
-from warmstart.facts.derive import CUT, find_first_words
+from warmstart.facts import CUT, derive_facts, find_first_words
 from warmstart.library import Retired
-from warmstart.model import Call, Session, Status
+from warmstart.model import Call, Link, Session, Status
 from warmstart.model.facts import SessionFacts
 from warmstart.model.selection import Selection, last_active
-from warmstart.model.session import Link
 from warmstart.model.warmup import Arm
 from warmstart.sources import ReadLog
-from warmstart.store.starts import RecordedStart
-from warmstart.store.templatedb import TemplateDB
+from warmstart.store import RecordedStart, TemplateDB
 
 IDLE_SECONDS = 600.0
 """A session nothing was written to for so long is over."""
@@ -140,6 +140,39 @@ def _settle(db: TemplateDB, search: _Search, start: RecordedStart, quiet_since: 
     )
 
 
+def find_first_start(workspace: Workspace, agent: str, native_id: str) -> RecordedStart | None:
+    """The start of a session, also of one whose agent gave it an id of its own; else None.
+
+    The same rule as ``sync_starts`` has: settled already, or the same folder, hour and message.
+    """
+    known = find_start(workspace, agent, native_id)
+    if known is not None:
+        return known
+    session_id = f"{agent}:{native_id}"
+    starts = _list_unnamed(workspace, agent)
+    settled = [start for start in starts if start.session_id == session_id]
+    if settled:
+        return settled[0]
+    starts = [start for start in starts if start.session_id is None]
+    session = _read(workspace, session_id) if starts else None
+    if session is None:
+        return None
+    search = _Search(workspace, [derive_facts(session)], set())
+    began = session.started_at or 0.0
+    starts.sort(key=lambda start: abs(start.started_at - began))
+    return next(filter(search.find, starts), None)
+
+
+def _list_unnamed(workspace: Workspace, agent: str) -> list[RecordedStart]:
+    """Starts of an agent that gives its sessions their ids itself."""
+    db = open_starts(workspace)
+    if db is None:
+        return []
+    with closing(db):
+        starts = db.list_starts(since=time.time() - 2 * KEPT_SECONDS, limit=EVERY)
+    return [start for start in starts if start.agent == agent and start.native_id is None]
+
+
 @dataclass(frozen=True, slots=True)
 class _Judged:
     calls: int
@@ -234,4 +267,11 @@ def _has_certain_id(start: RecordedStart) -> bool:
     )
 
 
-__all__ = ["IDLE_SECONDS", "Result", "SyncReport", "Synced", "sync_starts"]
+__all__ = [
+    "IDLE_SECONDS",
+    "Result",
+    "SyncReport",
+    "Synced",
+    "find_first_start",
+    "sync_starts",
+]

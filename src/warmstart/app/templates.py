@@ -17,9 +17,8 @@ from warmstart.library import Library, Listed, Retired, Stored
 from warmstart.library.gate import require_approved
 from warmstart.library.opening import TEMPLATES_FOLDER, open_for_reading
 from warmstart.model.template import TemplateState
-from warmstart.template.names import parse_spec
-from warmstart.warm.build import build_warmup
-from warmstart.warm.render import Kind, render
+from warmstart.template import parse_spec
+from warmstart.warm import FormKind, build_warmup, render
 
 
 class Outcome(NamedTuple):
@@ -82,7 +81,7 @@ def settle_start(library: Library, start_id: int, outcome: Outcome) -> list[Reti
 
 def try_template(stored: Stored, message: str, *, budget: int, form: str) -> dict[str, Any]:
     """Exactly what a session would start with; nothing is sent and nothing counts as a use."""
-    warmup = build_warmup(stored.template, template_id=stored.id, message=message, budget=budget)
+    warmup = build_warmup(stored.template, template_id=stored.id, budget=budget)
     rendered = render(warmup, form, messages=[{"role": "user", "content": message}])
     return {
         "template": stored.name,
@@ -94,6 +93,6 @@ def try_template(stored: Stored, message: str, *, budget: int, form: str) -> dic
         "parts": list(warmup.parts),
         "left_out": list(warmup.left_out),
         "rendered": rendered.text
-        if rendered.kind is Kind.TEXT
+        if rendered.kind is FormKind.TEXT
         else rendered.files or rendered.body,
     }

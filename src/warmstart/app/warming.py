@@ -22,30 +22,30 @@ from typing import Any
 from warmstart.app.config import load_section
 from warmstart.app.core import Workspace
 from warmstart.app.shelf import Shelf, find_existing, read_shelf
-from warmstart.app.similarity import EmbeddingSimilarity, SimilarityError
+from warmstart.library import Library, Stored
 from warmstart.library.gate import require_approved, say_unreviewed
-from warmstart.library.library import Library
-from warmstart.library.model import Stored
 from warmstart.library.opening import TEMPLATES_FOLDER, open_for_reading
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm, WarmUp
-from warmstart.store.starts import Start
-from warmstart.template.names import parse_spec
-from warmstart.warm.build import build_warmup
-from warmstart.warm.limits import DEFAULT_BUDGET, Limits
-from warmstart.warm.render import Rendered, render
-from warmstart.warm.select import (
+from warmstart.store import Start
+from warmstart.template import parse_spec
+from warmstart.warm import (
+    ANYWHERE,
+    DEFAULT_BUDGET,
     DEFAULT_HOLDOUT,
     DEFAULT_THRESHOLD,
-    Choice,
-    Index,
     Policy,
-    Rules,
-    Similarity,
+    Rendered,
+    SelectionRules,
+    Target,
+    TemplateChoice,
+    TemplateIndex,
+    WarmUpLimits,
+    build_warmup,
     choose,
+    guess_task_type,
+    render,
 )
-from warmstart.warm.target import ANYWHERE, Target
-from warmstart.warm.task_type import guess_task_type
 
 AUTO = "auto"
 UNREVIEWED = "unreviewed"
@@ -62,10 +62,6 @@ class WarmConfig:
     holdout: float = field(default=DEFAULT_HOLDOUT, metadata={"least": 0.0, "most": 1.0})
     threshold: float = field(default=DEFAULT_THRESHOLD, metadata={"least": 0.0, "most": 2.0})
     policy: Policy = field(default=Policy.THOMPSON, metadata={"choices": tuple(map(str, Policy))})
-    by_message: bool = False
-    embeddings: str = ""
-    """Address of a server with ``/embeddings``; empty for words alone."""
-    embedding_model: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +94,7 @@ class Occasion:
 class Prepared:
     """What a session starts with. A cold one has an empty warm-up, so that callers need no case."""
 
-    choice: Choice
+    choice: TemplateChoice
     warmup: WarmUp
     version: int | None = None
     start: int | None = None
@@ -149,10 +145,10 @@ class Bookcase:
         self._shelf = None
         self._read.clear()
 
-    def index(self, model: str | None) -> Index:
+    def index(self, model: str | None) -> TemplateIndex:
         """What can be chosen, with how it went for a model."""
         shelf = self.shelf
-        return Index.of_texts(
+        return TemplateIndex.of_texts(
             shelf.names,
             shelf.texts,
             lambda place: shelf.make_entry(place, model),
@@ -197,7 +193,6 @@ def prepare(
     *,
     record: bool = True,
     bookcase: Bookcase | None = None,
-    similarity: Similarity | None = None,
 ) -> Prepared:
     """Choose, build, and write the start down.
 
@@ -207,21 +202,16 @@ def prepare(
         config: settings, if not those of the workspace.
         record: write the start down; without, nothing is written and nobody is held out.
         bookcase: a library that is open already.
-        similarity: an embedding model's opinion beside the words'.
 
     Raises:
         NotFoundError: there is no template of the name asked for.
         UnapprovedError: nobody has approved it.
     """
     settings = config or load_config(workspace)
-    if similarity is None and settings.embeddings:
-        similarity = EmbeddingSimilarity(
-            workspace=workspace, address=settings.embeddings, model=settings.embedding_model
-        )
     if bookcase is not None:
-        return _prepare(bookcase, occasion, settings, record=record, similarity=similarity)
+        return _prepare(bookcase, occasion, settings, record=record)
     with _open_library(workspace, record=record) as library:
-        return _prepare(Bookcase(library), occasion, settings, record=record, similarity=similarity)
+        return _prepare(Bookcase(library), occasion, settings, record=record)
 
 
 def _open_library(workspace: Workspace, *, record: bool) -> Library:
@@ -237,11 +227,10 @@ def _prepare(
     config: WarmConfig,
     *,
     record: bool,
-    similarity: Similarity | None,
 ) -> Prepared:
     holdout = config.holdout if record else 0.0
     if occasion.template == AUTO:
-        choice = _choose(bookcase, occasion, replace(config, holdout=holdout), similarity)
+        choice = _choose(bookcase, occasion, replace(config, holdout=holdout))
         stored = require_approved(bookcase.get(choice.template)) if choice.template else None
     else:
         stored = _get_named(bookcase, occasion)
@@ -270,27 +259,17 @@ def _tell_unreviewed(stored: Stored | None) -> str:
     return say_unreviewed(stored)
 
 
-def _choose(
-    bookcase: Bookcase, occasion: Occasion, config: WarmConfig, similarity: Similarity | None
-) -> Choice:
-    index = bookcase.index(occasion.model)
-    rules = Rules(
+def _choose(bookcase: Bookcase, occasion: Occasion, config: WarmConfig) -> TemplateChoice:
+    rules = SelectionRules(
         policy=config.policy,
         holdout=config.holdout,
         threshold=config.threshold,
         tools=occasion.tools,
         history=occasion.history,
-        similarity=similarity,
         freshness=lambda name: bookcase.shelf.measure_freshness(name, _folder(occasion)),
     )
-    seed = _seed(occasion)
-    try:
-        return choose(occasion.message, index, session_seed=seed, rules=rules)
-    except SimilarityError as error:
-        # A session must not wait for a model that is not there; but it is said.
-        words_alone = replace(rules, similarity=None)
-        choice = choose(occasion.message, index, session_seed=seed, rules=words_alone)
-        return replace(choice, reason=f"{choice.reason} (by words alone: {error.message})")
+    index = bookcase.index(occasion.model)
+    return choose(occasion.message, index, session_seed=_seed(occasion), rules=rules)
 
 
 def _seed(occasion: Occasion) -> str:
@@ -302,9 +281,9 @@ def hash_message(message: str) -> str:
     return hashlib.sha256(message.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def _take_named(stored: Stored, occasion: Occasion) -> Choice:
+def _take_named(stored: Stored, occasion: Occasion) -> TemplateChoice:
     """A template someone asked for by name."""
-    return Choice(
+    return TemplateChoice(
         template=stored.name,
         arm=Arm.WARM,
         reason=f"{stored.name} was asked for by name",
@@ -318,17 +297,13 @@ def _build(stored: Stored | None, occasion: Occasion, config: WarmConfig) -> War
     return build_warmup(
         stored.template,
         template_id=stored.id,
-        message=occasion.message,
         budget=config.budget,
         tools=occasion.tools,
-        limits=Limits(
-            existing=find_existing(stored.template.markers, _folder(occasion)),
-            by_message=config.by_message,
-        ),
+        limits=WarmUpLimits(existing=find_existing(stored.template.markers, _folder(occasion))),
     )
 
 
-def _stay_cold(choice: Choice) -> WarmUp:
+def _stay_cold(choice: TemplateChoice) -> WarmUp:
     return WarmUp(template=choice.template or "", template_id="")
 
 

@@ -13,10 +13,10 @@ from rich.text import Text
 from warmstart.app import Workspace
 from warmstart.app.bootstrap import Bootstrap, Bootstrapped, bootstrap_template
 from warmstart.app.experiment_runs import RunOptions
-from warmstart.cli._experiment import read_runner, show_progress
 from warmstart.cli._output import list_skips, note, open_console, print_json, report_skips
+from warmstart.cli.experiment import read_runner
 from warmstart.errors import UsageError
-from warmstart.present import clean, count
+from warmstart.present import clean, count, show_progress
 from warmstart.sources import ReadLog
 from warmstart.template.page import write_page
 
@@ -34,7 +34,7 @@ def run_bootstrap(wanted: dict[str, Any], *, as_json: bool, quiet: bool) -> None
     names = ("name", "tasks_file", "count", "split", "trials", "seed", "preamble")
     request = Bootstrap(runner=runner, **{name: wanted[name] for name in names})
     log = ReadLog()
-    with show_progress(quiet=quiet) as report:
+    with show_progress("trials", quiet=quiet) as report:
         made = bootstrap_template(
             Workspace.open(), request, log, RunOptions(jobs=jobs, report=report)
         )

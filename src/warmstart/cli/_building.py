@@ -24,8 +24,7 @@ from warmstart.cli._output import (
     print_json,
     report_skips,
 )
-from warmstart.mine.request import BuildRequest
-from warmstart.mine.rules import Rules
+from warmstart.mine import BuildRequest, Rules
 from warmstart.model.selection import Selection
 from warmstart.model.template import TemplateState
 from warmstart.present import clean, count, show_progress

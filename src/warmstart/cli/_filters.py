@@ -14,7 +14,7 @@ from warmstart.errors import UsageError
 
 if TYPE_CHECKING:
     from warmstart.app import Workspace
-    from warmstart.profile.rules import Rules
+    from warmstart.profile import Rules
 
 _UNIT_SECONDS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _AGE = re.compile(r"(\d{1,6})([mhdw])")

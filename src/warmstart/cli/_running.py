@@ -14,7 +14,7 @@ from typing import IO
 from warmstart.app import Workspace
 from warmstart.cli._output import note, print_json, write_bytes
 from warmstart.errors import NotFoundError
-from warmstart.integrations.launch import Plan, Wish, plan_launch, run_plan
+from warmstart.integrations import LaunchPlan, RunOptions, plan_launch, run_plan
 from warmstart.present import clean
 
 SCHEMA_VERSION = 1
@@ -23,19 +23,19 @@ EXIT_NO_COMMAND = 127
 
 
 def run_agent(
-    command: tuple[str, ...], *, as_json: bool, quiet: bool, form: str | None, **wishes: object
+    command: tuple[str, ...], *, as_json: bool, quiet: bool, form: str | None, **given: object
 ) -> int:
     """Plan, say what, and start; the exit code."""
     workspace = Workspace.open()
-    wish = Wish(form=form or "", **wishes)  # type: ignore[arg-type] # click has checked them
+    options = RunOptions(form=form or "", **given)  # type: ignore[arg-type] # click has checked them
     try:
-        plan = plan_launch(workspace, command, wish, stdin=_find_stdin(wish))
+        plan = plan_launch(workspace, command, options, stdin=_find_stdin(options))
     except NotFoundError as error:
         note(f"error: {error.message}")
         return EXIT_NO_COMMAND
     if plan.unreviewed:
         note(f"warmstart: unreviewed: {plan.unreviewed}")
-    if wish.dry_run:
+    if options.dry_run:
         _show(plan, as_json=as_json)
         if not as_json and plan.sentence:
             note(plan.sentence, quiet=quiet)
@@ -46,14 +46,14 @@ def run_agent(
     return run_plan(workspace, plan, lambda text: note(f"warmstart: {text}", quiet=quiet))
 
 
-def _find_stdin(wish: Wish) -> IO[bytes] | None:
+def _find_stdin(options: RunOptions) -> IO[bytes] | None:
     """What the agent would read, unless that is a person; a look takes nothing away from it."""
-    if wish.dry_run or sys.stdin is None or sys.stdin.isatty():
+    if options.dry_run or sys.stdin is None or sys.stdin.isatty():
         return None
     return sys.stdin.buffer
 
 
-def _show(plan: Plan, *, as_json: bool) -> None:
+def _show(plan: LaunchPlan, *, as_json: bool) -> None:
     seeds = plan.launch.seeds
     if as_json:
         print_json({

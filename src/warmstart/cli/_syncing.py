@@ -21,7 +21,7 @@ from warmstart.cli._output import (
     print_table,
     report_skips,
 )
-from warmstart.integrations.launch_files import clear_leftovers
+from warmstart.integrations import clear_leftovers
 from warmstart.present import clean, count, iso_time, local_time, show_progress
 from warmstart.sources import ReadLog
 

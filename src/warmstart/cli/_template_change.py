@@ -17,8 +17,8 @@ from warmstart.library.guard import check_approvable
 from warmstart.library.model import list_review_steps
 from warmstart.model.template import TemplateState
 from warmstart.present import clean, count
+from warmstart.template import parse_spec
 from warmstart.template.diff import Change, count_changes, diff_templates, is_taught
-from warmstart.template.names import parse_spec
 
 if TYPE_CHECKING:
     from warmstart.library import Library, Stored

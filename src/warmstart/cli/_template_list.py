@@ -12,8 +12,8 @@ from typing import Any
 
 from warmstart.cli._output import Column, note, print_json
 from warmstart.home import find_home
+from warmstart.library import Listed
 from warmstart.library.catalogue import open_catalogue
-from warmstart.library.listed import Listed
 from warmstart.present import Span, clean, count, iso_time, one_line, print_table, readable_duration
 
 SCHEMA_VERSION = 1

@@ -12,15 +12,14 @@ from warmstart.app.templates import open_library
 from warmstart.cli._output import note, open_console, print_json, write_bytes
 from warmstart.cli._template_show import change_json, print_changes
 from warmstart.errors import InternalError, WarmstartError
-from warmstart.export.jsonl import encode_line
 from warmstart.library import ImportReport
 from warmstart.library.files import read_regular
 from warmstart.library.guard import find_flags
 from warmstart.library.sharing import read_incoming
 from warmstart.model.template import TemplateState
 from warmstart.present import clean, count
-from warmstart.template import DEFAULT_LIMITS, TemplateError, template_id
-from warmstart.template.names import parse_spec
+from warmstart.template import DEFAULT_LIMITS, TemplateError, parse_spec, template_id
+from warmstart.wire import encode_line
 
 SCHEMA_VERSION = 1
 

@@ -21,10 +21,7 @@ from warmstart.app.warming import Occasion, Prepared, load_config, prepare
 from warmstart.cli._output import Column, note, print_json, write_bytes
 from warmstart.errors import UsageError
 from warmstart.present import Span, clean, count, print_table
-from warmstart.warm.render import Rendered
-from warmstart.warm.render.form import Kind
-from warmstart.warm.select import Ranked
-from warmstart.warm.target import Target
+from warmstart.warm import FormKind, Ranked, Rendered, Target
 
 SCHEMA_VERSION = 1
 
@@ -118,7 +115,7 @@ def _write(workspace: Workspace, rendered: Rendered, wish: Wish) -> None:
         # A pipe gets the bytes as they are; a terminal nothing it would obey.
         write_bytes(clean(data.decode()).encode() if sys.stdout.isatty() else data)
         return
-    if rendered.kind is not Kind.FILES:
+    if rendered.kind is not FormKind.FILES:
         workspace.write_file(wish.output, [rendered.to_bytes()], overwrite=wish.force)
         note(f"written to {wish.output}", quiet=wish.quiet)
         return
@@ -162,7 +159,7 @@ def _cells(one: Ranked) -> list[Span]:
 
 def _to_json(prepared: Prepared, rendered: Rendered, form: str) -> dict[str, Any]:
     content: Any = rendered.files or (
-        rendered.text if rendered.kind is Kind.TEXT else rendered.body
+        rendered.text if rendered.kind is FormKind.TEXT else rendered.body
     )
     warmup, choice = prepared.warmup, prepared.choice
     return {

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from warmstart.cli._experiment_options import runner_options
+from warmstart.cli.experiment import runner_options
 
 
 @click.command()

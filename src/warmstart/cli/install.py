@@ -12,7 +12,7 @@ from warmstart.errors import WarmstartError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from warmstart.integrations.install import Done
+    from warmstart.integrations import Done
 
 AGENTS = ("claude-code", "codex", "hermes", "gemini", "opencode")
 SCHEMA_VERSION = 1
@@ -28,15 +28,14 @@ def install(*, agent: str, write: bool, as_json: bool) -> None:
 
     Nothing is written without --write. uninstall takes exactly that away again.
     """
+    from warmstart import integrations  # noqa: PLC0415 - keeps --help light
     from warmstart.app import Workspace  # noqa: PLC0415 - same
-    from warmstart.integrations import install as installing  # noqa: PLC0415 - keeps --help light
-    from warmstart.integrations.agents import describe  # noqa: PLC0415 - same
 
     if write:
-        _print_done(agent, installing.install(Workspace.open(), agent), as_json=as_json)
+        _print_done(agent, integrations.install_agent(Workspace.open(), agent), as_json=as_json)
         return
-    setup = describe(agent, installing.this_machine())
-    pieces = installing.show(setup)
+    setup = integrations.describe(agent, integrations.this_host())
+    pieces = integrations.list_changes(setup)
     if as_json:
         from warmstart.cli._output import print_json  # noqa: PLC0415 - rich, only if needed
 
@@ -59,9 +58,9 @@ def install(*, agent: str, write: bool, as_json: bool) -> None:
 def uninstall(*, agent: str, as_json: bool) -> None:
     """Take out of an agent's settings exactly what install --write put there."""
     from warmstart.app import Workspace  # noqa: PLC0415 - same
-    from warmstart.integrations import install as installing  # noqa: PLC0415 - keeps --help light
+    from warmstart.integrations import uninstall_agent  # noqa: PLC0415 - keeps --help light
 
-    _print_done(agent, installing.uninstall(Workspace.open(), agent), as_json=as_json)
+    _print_done(agent, uninstall_agent(Workspace.open(), agent), as_json=as_json)
 
 
 @click.command()
@@ -76,13 +75,13 @@ def hook(*, agent: str) -> None:
     import orjson  # noqa: PLC0415 - keeps --help light
 
     from warmstart.app import Workspace  # noqa: PLC0415 - same
-    from warmstart.integrations.claude_hook import answer_hook  # noqa: PLC0415 - same
+    from warmstart.integrations import answer_hook  # noqa: PLC0415 - same
 
     try:
         event = orjson.loads(sys.stdin.buffer.read())
         answer = answer_hook(Workspace.open(), event) if isinstance(event, dict) else {}
     except orjson.JSONDecodeError:
-        click.echo("warmstart: the event is no JSON", err=True)
+        click.echo("warmstart: the event is not valid JSON", err=True)
         return
     except (WarmstartError, OSError) as error:
         click.echo(f"warmstart: {error}", err=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from typing import NamedTuple, NoReturn
 
@@ -192,10 +193,10 @@ def _show_overview() -> None:
     put_out(overview_document(result))
 
 
-def main() -> None:
-    """CommandEntry point of the console script and of ``python -m warmstart``."""
+def main(arguments: Sequence[str] | None = None, prog_name: str = "warmstart") -> None:
+    """Entry point of the console script, of ``python -m warmstart`` and of ``hermes warm``."""
     for stream in (sys.stdout, sys.stderr):
         # Transcripts hold every character there is; a narrow terminal must not end the command.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-    cli(prog_name="warmstart")
+    cli(args=arguments, prog_name=prog_name)

@@ -24,8 +24,13 @@ def mcp(*, http: bool, port: int) -> None:
     the token printed at the start, or the one in WARMSTART_MCP_TOKEN.
     """
     from warmstart.app import Workspace  # noqa: PLC0415 - same
-    from warmstart.mcp import serve_http, serve_stdio  # noqa: PLC0415 - keeps --help light
-    from warmstart.mcp.http import HOST, PATH, make_token  # noqa: PLC0415 - same
+    from warmstart.mcp import (  # noqa: PLC0415 - keeps --help light
+        HOST,
+        PATH,
+        make_token,
+        serve_http,
+        serve_stdio,
+    )
 
     if not http:
         serve_stdio(Workspace.open())

@@ -66,8 +66,7 @@ def _read_text(name: str) -> str:
     Raises:
         RedactionError: it is over the limit.
     """
-    from warmstart.redact import RedactionError  # noqa: PLC0415 - keeps --help light
-    from warmstart.redact.redactor import MAX_CHARACTERS  # noqa: PLC0415 - same
+    from warmstart.redact import MAX_CHARACTERS, RedactionError  # noqa: PLC0415 - large tables
 
     if name == "-":
         data = sys.stdin.buffer.read(MAX_CHARACTERS + 1)

@@ -86,7 +86,7 @@ def extract_template(
     draft: read it, then approve it.
     """
     from warmstart.cli._building import run_extract  # noqa: PLC0415 - keeps --help light
-    from warmstart.mine.request import BuildRequest  # noqa: PLC0415 - same
+    from warmstart.mine import BuildRequest  # noqa: PLC0415 - same
     from warmstart.model.selection import Selection  # noqa: PLC0415 - same
 
     options = _take_options(given)

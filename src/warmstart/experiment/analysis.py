@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from warmstart.experiment._details import Group
-from warmstart.experiment._effects import Effect, compare_arms, margin_on_scale
-from warmstart.experiment._question import (
+from warmstart.experiment.effects import Effect, Group, compare_arms, margin_on_scale
+from warmstart.experiment.plan import MARGINS, Direction, Metric
+from warmstart.experiment.question import (
     Question,
     by_task,
     metrics_of,
     question_of,
 )
-from warmstart.experiment._summaries import ArmSummary, TaskRow, summarise_arm, task_table
-from warmstart.experiment._validity import Check, check_validity
-from warmstart.experiment.plan import MARGINS, Direction, Metric
+from warmstart.experiment.summaries import ArmSummary, TaskRow, summarise_arm, task_table
 from warmstart.experiment.trial import Trial
+from warmstart.experiment.validity import Check, check_validity
 from warmstart.stats.eprocess import SequencePoint, sym_cs
 from warmstart.stats.multiple import holm
 from warmstart.stats.noninferiority import NonInferiority, three_way
@@ -189,7 +188,6 @@ def _monitor(differences: Sequence[float], question: Question, *, complete: bool
         differences,
         planned,
         question.rule,
-        looks=question.looks,
         alpha=question.alpha / max(1, len(question.treatments)),
     )
 

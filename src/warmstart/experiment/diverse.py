@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 
 from warmstart.experiment.tasks import Task
-from warmstart.warm.bm25 import list_terms
+from warmstart.warm import list_terms
 
 __all__ = ["choose_diverse"]
 

@@ -15,10 +15,14 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import Any
 
+import msgspec
+import tomli_w
+
 from warmstart.errors import UsageError
 from warmstart.experiment.arms import BASELINE_ARM, ArmKind, parse_arm
+from warmstart.stats.sequential import StoppingRule
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 KEY_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 
@@ -38,19 +42,6 @@ class Direction(StrEnum):
 
     LOWER = "lower"
     HIGHER = "higher"
-
-
-class Rule(StrEnum):
-    """When it may be decided."""
-
-    FIXED = "fixed"
-    """One look, when all trials are in."""
-    OBF = "obf"
-    """O'Brien-Fleming: a few planned looks."""
-    E_PROCESS = "e-process"
-    """Look whenever one likes."""
-    HYBRID = "hybrid"
-    """E-process while running, t at the planned end, alpha split between them."""
 
 
 class RunnerKind(StrEnum):
@@ -87,9 +78,7 @@ class Design:
     direction: Direction = Direction.LOWER
     margin: float = 0.02
     alpha: float = 0.05
-    rule: Rule = Rule.FIXED
-    looks: int = 5
-    """For ``obf`` only."""
+    rule: StoppingRule = StoppingRule.FIXED
     seed: int = 1
     preamble: str = "You are a careful assistant. Use the tools to do what is asked, then answer."
     """The same system text in every arm."""
@@ -168,15 +157,19 @@ def check_plan(plan: Plan) -> Plan:
     """
     design = plan.design
     specs = [parse_arm(arm) for arm in design.arms]
-    _require(NAME.fullmatch(plan.name) is not None, f"{plan.name!r} is no name: a-z 0-9 . _ -")
+    _require(
+        NAME.fullmatch(plan.name) is not None,
+        f"{plan.name!r} is not a valid name; use a-z 0-9 . _ -",
+    )
     alone = design.arms == (BASELINE_ARM,)
     different = len(set(design.arms)) == len(design.arms)
     _require(alone or (different and len(design.arms) >= 2), "an experiment needs two arms or more")
-    _require(design.control in design.arms, f"the control {design.control!r} is none of the arms")
+    _require(
+        design.control in design.arms, f"the control {design.control!r} is not one of the arms"
+    )
     _require(design.trials >= 1, "trials must be 1 or more")
     _require(design.margin >= 0, "the margin cannot be negative")
     _require(0 < design.alpha < 1, "alpha lies between 0 and 1")
-    _require(2 <= design.looks <= 20, "looks must be 2 to 20")
     warm = any(spec.kind is ArmKind.WARM for spec in specs)
     _require(
         warm or not any(spec.kind is ArmKind.TOKEN_MATCHED for spec in specs),
@@ -198,7 +191,8 @@ def _names_template(runner: Runner) -> bool:
 def _check_runner(runner: Runner) -> None:
     if runner.kind is RunnerKind.ENDPOINT:
         _require(
-            runner.url.startswith(("http://", "https://")), f"{runner.url!r} is no http(s) address"
+            runner.url.startswith(("http://", "https://")),
+            f"{runner.url!r} is not an http(s) address",
         )
         _require("@" not in runner.url.split("/")[2], "the address must not hold a password")
         _require(bool(runner.model), "the endpoint runner needs a model")
@@ -223,52 +217,69 @@ def hash_plan(plan: Plan) -> str:
 
 def to_data(plan: Plan) -> dict[str, Any]:
     """The plan as plain data, without what is left at None."""
+    plain = msgspec.to_builtins(plan)
+    sections = {name: _as_section(plain[name]) for name in ("design", "tasks", "runner")}
     return {
         "schema_version": SCHEMA_VERSION,
         "name": plan.name,
         "registered": plan.registered,
         **({"unreviewed": list(plan.unreviewed)} if plan.unreviewed else {}),
-        "design": _plain(plan.design),
-        "tasks": _plain(plan.tasks),
-        "runner": _plain(plan.runner),
+        **sections,
         "templates": dict(sorted(plan.templates.items())),
+    }
+
+
+def _as_section(values: dict[str, Any]) -> dict[str, Any]:
+    """Values as TOML has them: lists for tuples, and no entry for None."""
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in values.items()
+        if value is not None
     }
 
 
 def format_plan(plan: Plan) -> str:
     """The plan as TOML, for people to review."""
-    lines = [
-        "# Decided before the first trial. A change after it is recorded and reported.",
-        *_format_table(to_data(plan)),
-    ]
-    return "\n".join(lines) + "\n"
+    intro = "# Decided before the first trial. A change after it is recorded and reported.\n"
+    return intro + tomli_w.dumps(_replace_surrogates(to_data(plan)))
+
+
+def _replace_surrogates(value: Any) -> Any:
+    """The same data in valid UTF-8: half a surrogate pair has no place in a file."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_replace_surrogates(k): _replace_surrogates(v) for k, v in value.items()}
+    return [_replace_surrogates(item) for item in value] if isinstance(value, list) else value
 
 
 def parse_plan(text: str) -> Plan:
     """The plan of a TOML file.
 
     Raises:
-        PlanError: it is no plan.
+        PlanError: the file is not a plan, or its plan cannot be run.
     """
     try:
         data = tomllib.loads(text)
-        if data.get("schema_version") != SCHEMA_VERSION:
+        version = data.pop("schema_version", None)
+        if version != SCHEMA_VERSION:
             raise PlanError(
-                f"schema_version is {data.get('schema_version')!r}, not {SCHEMA_VERSION}",
+                f"schema_version is {version!r}, not {SCHEMA_VERSION}",
                 hint="warmstart experiment new",
             )
-        plan = Plan(
-            name=str(data.get("name", "")),
-            registered=str(data.get("registered", "")),
-            unreviewed=tuple(map(str, _list("unreviewed", data.get("unreviewed", [])))),
-            design=_build(Design, data.get("design")),
-            tasks=_build(TaskSet, data.get("tasks")),
-            runner=_build(Runner, data.get("runner", {})),
-            templates={str(k): str(v) for k, v in data.get("templates", {}).items()},
-        )
-    except (tomllib.TOMLDecodeError, TypeError, ValueError, AttributeError) as error:
-        raise PlanError(f"plan.toml cannot be read: {error}", hint="restore the file") from error
+        plan = msgspec.convert(data, Plan)
+        for name, kind in (("", Plan), ("design", Design), ("tasks", TaskSet), ("runner", Runner)):
+            _refuse_unknown(name, kind, data.get(name, {}) if name else data)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise PlanError(f"plan.toml is not a valid plan: {error}", hint="restore it") from error
     return check_plan(plan)
+
+
+def _refuse_unknown(section: str, kind: type[Any], data: Mapping[str, Any]) -> None:
+    unknown = sorted(set(data) - {field.name for field in fields(kind)})
+    if unknown:
+        where = f" in [{section}]" if section else ""
+        raise PlanError(f"plan.toml has an unknown entry {unknown[0]!r}{where}", hint="remove it")
 
 
 def compare_plans(old: Plan, new: Plan) -> list[str]:
@@ -281,59 +292,6 @@ def compare_plans(old: Plan, new: Plan) -> list[str]:
     ]
 
 
-def _require(condition: bool, problem: str) -> None:  # noqa: FBT001 - reads as an assertion
-    if not condition:
-        raise PlanError(problem, hint="warmstart experiment new --help")
-
-
-def _plain(section: Any) -> dict[str, Any]:
-    values = {one.name: getattr(section, one.name) for one in fields(section)}
-    return {
-        name: list(value) if isinstance(value, tuple) else _plain_value(value)
-        for name, value in values.items()
-        if value is not None
-    }
-
-
-def _plain_value(value: Any) -> Any:
-    return value.value if isinstance(value, StrEnum) else value
-
-
-_ENUMS: dict[str, type[StrEnum]] = {
-    "metric": Metric, "direction": Direction, "rule": Rule, "kind": RunnerKind,
-}  # fmt: skip
-
-
-def _build(kind: type[Any], data: Any) -> Any:
-    if not isinstance(data, dict):
-        raise ValueError(f"there is no section for {kind.__name__}")  # noqa: TRY004 - one kind of complaint
-    known = {one.name: one.type for one in fields(kind)}
-    unknown = sorted(set(data) - set(known))
-    if unknown:
-        raise ValueError(f"unknown entry {unknown[0]!r}")
-    return kind(**{name: _convert(name, str(known[name]), data[name]) for name in data})
-
-
-def _convert(name: str, kind: str, value: Any) -> Any:
-    if name in _ENUMS:
-        return _ENUMS[name](value)
-    if kind.startswith("tuple"):
-        return tuple(str(item) for item in _list(name, value))
-    if kind.startswith("float"):
-        return float(value)
-    if kind.startswith("int"):
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise ValueError(f"{name} must be a whole number")
-        return value
-    return str(value)
-
-
-def _list(name: str, value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        raise ValueError(f"{name} must be a list")  # noqa: TRY004 - one kind of complaint
-    return value
-
-
 def _flatten(data: Mapping[str, Any]) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for name, value in data.items():
@@ -344,29 +302,6 @@ def _flatten(data: Mapping[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def _format_table(data: Mapping[str, Any]) -> list[str]:
-    """TOML of one level of tables: all that a plan needs."""
-    lines = [f"{name} = {_format(value)}" for name, value in data.items() if _is_plain(value)]
-    for name, value in data.items():
-        if not _is_plain(value):
-            lines += ["", f"[{name}]"]
-            lines += [f"{_key(inner)} = {_format(item)}" for inner, item in value.items()]
-    return lines
-
-
-def _is_plain(value: Any) -> bool:
-    return not isinstance(value, dict)
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _format(name)
-
-
-def _format(value: Any) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(_format(item) for item in value)}]"
-    if isinstance(value, str):
-        # JSON's escapes are TOML's, but for DEL, and a lone surrogate has no place in either.
-        text = value.encode("utf-8", "replace").decode()
-        return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
-    return json.dumps(value)
+def _require(condition: bool, problem: str) -> None:  # noqa: FBT001 - reads as an assertion
+    if not condition:
+        raise PlanError(problem, hint="warmstart experiment new --help")

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from warmstart.experiment._question import COSTS
 from warmstart.experiment.plan import Metric
+from warmstart.experiment.question import COSTS
 from warmstart.experiment.trial import Trial
 from warmstart.stats.pilot import cost_pilot, error_pilot, success_pilot
 from warmstart.stats.planning import (

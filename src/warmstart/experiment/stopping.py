@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from warmstart.experiment._question import Question, by_task, task_means
+from warmstart.experiment.question import Question, by_task, task_means
 from warmstart.experiment.trial import Trial
 from warmstart.experiment.verdict import Conclusion, verdict_of
 from warmstart.stats.sequential import StoppingRule, monitor
@@ -51,7 +51,6 @@ def _stop_of(
         differences,
         question.planned_tasks or len(tasks),
         question.rule,
-        looks=question.looks,
         alpha=question.alpha / len(question.treatments),
     )
     return watched.stopped_at

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from warmstart.errors import UsageError
 from warmstart.model.template import PatternType, Template
-from warmstart.warm.limits import DEFAULT_LIMITS, Limits
+from warmstart.warm import DEFAULT_LIMITS, WarmUpLimits
 
 __all__ = ["PARTS", "STRATEGIES", "Form", "check_variant", "shape_template"]
 
@@ -34,7 +34,7 @@ class Form(NamedTuple):
 
     template: Template
     budget: int
-    limits: Limits = DEFAULT_LIMITS
+    limits: WarmUpLimits = DEFAULT_LIMITS
 
 
 def _keep_ends(form: Form) -> Form:

@@ -2,39 +2,25 @@
 
 A difference is claimed only where the comparison is valid, there is enough data for the claim, the
 registered stopping rule allows it, and the paired t and the sign-flip test agree. Everything else
-is inconclusive, said with the interval and the smallest effect that could have been seen.
+is inconclusive, with the interval and the smallest effect that could have been seen.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any
 
-from warmstart.experiment._effects import Effect, margin_on_scale
-from warmstart.experiment._reasons import PILOT_TASKS, reasons_against
-from warmstart.experiment._wording import describe_effect, describe_verdict
 from warmstart.experiment.analysis import Analysis, Comparison, Question, analyse
+from warmstart.experiment.effects import Effect, margin_on_scale
 from warmstart.experiment.plan import MARGINS, Direction, Metric
+from warmstart.experiment.question import Conclusion
 from warmstart.experiment.trial import Trial
+from warmstart.experiment.validity import PILOT_TASKS, reasons_against
+from warmstart.experiment.wording import describe_effect, describe_verdict
 from warmstart.stats.sequential import StoppingRule
 
-__all__ = ["ArmVerdict", "Conclusion", "MetricVerdict", "Verdict", "judge", "to_dict", "verdict_of"]
-
-SCHEMA_VERSION = 1
-
-
-class Conclusion(StrEnum):
-    """The only five answers."""
-
-    INVALID = "invalid"
-    INCONCLUSIVE = "inconclusive"
-    BETTER = "better"
-    WORSE = "worse"
-    EQUIVALENT = "equivalent"
+__all__ = ["ArmVerdict", "Conclusion", "MetricVerdict", "Verdict", "judge", "verdict_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,11 +104,7 @@ def _judge_metric(effect: Effect, comparison: Comparison, question: Question) ->
         conclusion, reasons = Conclusion.INVALID, broken
     else:
         conclusion, reasons = _conclude(effect, comparison, question, primary=primary)
-    sentence = (
-        describe_verdict(effect, conclusion.value, reasons)
-        if primary
-        else (describe_effect(effect))
-    )
+    sentence = describe_verdict(effect, conclusion, reasons) if primary else describe_effect(effect)
     return MetricVerdict(
         metric=effect.metric,
         conclusion=conclusion,
@@ -185,26 +167,3 @@ def _side(effect: Effect, question: Question, *, primary: bool) -> Conclusion:
         higher = question.direction is Direction.HIGHER
     rises = effect.estimate > (1.0 if effect.is_ratio else 0.0)
     return Conclusion.BETTER if rises == higher else Conclusion.WORSE
-
-
-def to_dict(value: Any) -> Any:
-    """Plain data for JSON: dataclasses and named tuples by field name, infinities as None."""
-    if isinstance(value, Verdict):
-        return {"schema_version": SCHEMA_VERSION, **_fields(value)}
-    if dataclasses.is_dataclass(value):
-        return _fields(value)
-    if isinstance(value, list | tuple):
-        return _items(value)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value.value if isinstance(value, StrEnum) else value
-
-
-def _items(value: Any) -> Any:
-    if hasattr(value, "_asdict"):
-        return {name: to_dict(item) for name, item in value._asdict().items()}
-    return [to_dict(item) for item in value]
-
-
-def _fields(value: Any) -> dict[str, Any]:
-    return {one.name: to_dict(getattr(value, one.name)) for one in dataclasses.fields(value)}

@@ -1,6 +1,6 @@
 """Sessions as others read them: one pure function per format, model in, JSON objects out.
 
-``EXPORTERS`` names them; ``encode_line`` turns what they return into one line of JSONL.
+``EXPORTERS`` names them; ``warmstart.wire.encode_line`` writes what they return as one line.
 """
 
 from __future__ import annotations
@@ -8,11 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from warmstart.export.anthropic import export_anthropic
-    from warmstart.export.exporters import EXPORTERS
-    from warmstart.export.jsonl import encode_line
-    from warmstart.export.openai import export_openai
-    from warmstart.export.store import export_store
+    from warmstart.export.sessions import EXPORTERS, NO_RESULT, export_anthropic, export_openai
+    from warmstart.export.store import LIVE_STORE, export_store
+    from warmstart.export.table import format_csv, protect_cell
     from warmstart.export.warmstart import export_warmstart
 else:
     from warmstart._lazy import load_on_use
@@ -20,20 +18,21 @@ else:
     __getattr__ = load_on_use(
         __name__,
         {
-            "anthropic": ("export_anthropic",),
-            "exporters": ("EXPORTERS",),
-            "jsonl": ("encode_line",),
-            "openai": ("export_openai",),
-            "store": ("export_store",),
+            "sessions": ("EXPORTERS", "NO_RESULT", "export_anthropic", "export_openai"),
+            "store": ("LIVE_STORE", "export_store"),
+            "table": ("format_csv", "protect_cell"),
             "warmstart": ("export_warmstart",),
         },
     )
 
 __all__ = [
     "EXPORTERS",
-    "encode_line",
+    "LIVE_STORE",
+    "NO_RESULT",
     "export_anthropic",
     "export_openai",
     "export_store",
     "export_warmstart",
+    "format_csv",
+    "protect_cell",
 ]

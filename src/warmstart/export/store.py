@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from warmstart.export.jsonl import encode_json
-from warmstart.export.openai import write_turn
-from warmstart.export.turns import Exchange, Turn, list_turns, locate_results
-from warmstart.model import Fate, Kind, Link, Message, Role, Session, Status
-from warmstart.store.marks import mark_ending
+from warmstart.export.sessions import list_messages
+from warmstart.model import Fate, Kind, Link, Message, Role, Session
+from warmstart.store import mark_ending
+from warmstart.wire import CODECS, Prompt, encode_json
 
 LIVE_STORE = "live_store"
 """The origin of sessions read from a live store: their own id already is a store's id."""
@@ -53,41 +52,26 @@ def export_store(session: Session) -> Row:
 
 def _list_rows(session: Session) -> Iterator[Row]:
     """The rows of the store; the store itself dates what has no time of its own."""
-    places = locate_results(session)
-    for turn in list_turns(session):
-        spoken, *answers = write_turn(turn)
-        yield {**spoken, **_describe_message(session.messages[turn.message], turn)}
-        for row, exchange in zip(answers, turn.exchanges, strict=True):
-            place = places.get(id(exchange.call.result))
-            message = None if place is None else session.messages[place[0]]
-            yield {**row, **_describe_answer(message, exchange)}
+    for message in list_messages(session):
+        (row,) = CODECS["openai"].encode_request(Prompt(messages=(message,)))["messages"]
+        yield {**row, **_describe_message(message)}
 
 
-def _describe_message(message: Message, turn: Turn) -> Row:
-    described = _describe_fate(message)
-    if message.reasoning and turn.role is Role.ASSISTANT:
+def _describe_message(message: Message) -> Row:
+    """When it was written, whether it was compacted away since, and how its call ended."""
+    described: Row = {} if message.timestamp is None else {"timestamp": message.timestamp}
+    if message.fate is Fate.ARCHIVED:
+        described |= {"active": 0, "compacted": 1}
+    if message.reasoning and message.role is Role.ASSISTANT:
         described["reasoning"] = message.reasoning
-    if message.kind is Kind.INJECTED and turn.role is Role.USER:
+    if message.kind is Kind.INJECTED and message.role is Role.USER:
         described["observed"] = True
-    return described
-
-
-def _describe_answer(message: Message | None, exchange: Exchange) -> Row:
-    result = exchange.call.result
-    if result is None:
-        mark = mark_ending(is_error=None, status=Status.UNANSWERED)
-    else:
+    for result in message.results:
         mark = mark_ending(
             is_error=result.is_error, exit_code=result.exit_code, status=result.status
         )
-    described = {} if message is None else _describe_fate(message)
-    return {**described, "effect_disposition": mark} if mark else described
-
-
-def _describe_fate(message: Message) -> Row:
-    """When it was said, and whether it was compacted away since."""
-    when: Row = {} if message.timestamp is None else {"timestamp": message.timestamp}
-    return when | ({"active": 0, "compacted": 1} if message.fate is Fate.ARCHIVED else {})
+        described |= {"effect_disposition": mark} if mark else {}
+    return described
 
 
 def _describe(session: Session) -> str | None:

@@ -27,7 +27,7 @@ def format_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> byt
 
 
 def protect_cell(value: Any) -> Any:
-    """A value that is no formula in any spreadsheet, and stays in its cell."""
+    """A value that no spreadsheet takes for a formula, and that stays in its cell."""
     if not isinstance(value, str):
         return value
     # A return alone is not quoted by every Python, and would end the row.

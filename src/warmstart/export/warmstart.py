@@ -8,12 +8,13 @@ outcomes; a reader of another version judges them again.
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
 from functools import cache
 from typing import Any
 
+from msgspec import NODEFAULT, Struct
+from msgspec.structs import fields
+
 from warmstart._version import __version__
-from warmstart.export.turns import locate_results
 from warmstart.model import Call, Message, Session
 
 SCHEMA = "warmstart.session/1"
@@ -31,8 +32,17 @@ def export_warmstart(session: Session) -> dict[str, Any]:
     }
 
 
+def locate_results(session: Session) -> dict[int, tuple[int, int]]:
+    """Where each result stands, by its ``id()``: the message, and which of its results."""
+    return {
+        id(result): (where, index)
+        for where, message in enumerate(session.messages)
+        for index, result in enumerate(message.results)
+    }
+
+
 def _pack(item: Any) -> dict[str, Any]:
-    """The fields of a dataclass that differ from their default."""
+    """The fields of a record that differ from their default."""
     packed: dict[str, Any] = {}
     for name, default in _list_defaults(item.__class__):
         value = getattr(item, name)
@@ -43,11 +53,11 @@ def _pack(item: Any) -> dict[str, Any]:
 
 @cache
 def _list_defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
-    """The fields of a dataclass to write, each with its default (``MISSING`` if it has none)."""
+    """The fields of a record to write, each with its default (``NODEFAULT`` if it has none)."""
     return tuple(
         (
             field.name,
-            field.default if field.default_factory is MISSING else field.default_factory(),
+            field.default if field.default_factory is NODEFAULT else field.default_factory(),
         )
         for field in fields(kind)
         if field.name not in _SEPARATE
@@ -57,7 +67,7 @@ def _list_defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
 def _pack_value(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_pack(item) for item in value]
-    return _pack(value) if hasattr(value, "__dataclass_fields__") else value
+    return _pack(value) if isinstance(value, Struct) else value
 
 
 def _pack_calls(session: Session) -> list[dict[str, Any]]:

@@ -10,11 +10,11 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["without_collector"]
+__all__ = ["gc_paused"]
 
 
 @contextmanager
-def without_collector() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Nothing is collected inside; afterwards the collector is as it was."""
     was_on = gc.isenabled()
     gc.disable()

@@ -1,4 +1,4 @@
-"""A session reduced to its facts. This is what every field means; faster ways must agree with it.
+"""A session reduced to its facts: what every field means.
 
 Pure: the same session gives the same facts, in every process and on every machine.
 """
@@ -6,35 +6,44 @@ Pure: the same session gives the same facts, in every process and on every machi
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from functools import partial
 
-from warmstart.facts.hashes import hash_call, hash_shape
+from warmstart.facts.hashes import hash_call, hash_signature
 from warmstart.facts.markers import MarkerCounter
-from warmstart.facts.voice import VoiceCounter
+from warmstart.facts.user_style import UserStyleCounter
 from warmstart.model import Fate, Kind, Message, Role, Session
-from warmstart.model.facts import CallFact, SessionFacts
-from warmstart.model.selection import count_messages
+from warmstart.model.facts import CallFact, SessionFacts, StatusCounts
+
+__all__ = ["CUT", "OPENING_CHARS", "derive_facts", "find_first_words"]
 
 OPENING_CHARS = 800
 """What is kept of the user's first words, for listings of sessions that have no title."""
 CUT = "…"
 """Ends an opening that is not all of the message."""
 _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
+_LIVE, _ARCHIVED, _WARMUP, _TURN, _USER = (
+    Fate.LIVE, Fate.ARCHIVED, Kind.WARMUP, Kind.TURN, Role.USER
+)  # fmt: skip
+_make_call = partial(tuple.__new__, CallFact)
+"""From a tuple of all fields; a named tuple's own constructor takes three times as long."""
 
 
 def derive_facts(session: Session) -> SessionFacts:
     """The facts of one session."""
-    voice = VoiceCounter()
+    style = UserStyleCounter()
     turns_at: list[int] = []
+    messages = warmups = 0
     for index, message in enumerate(session.messages):
-        if is_turn(message):
-            turns_at.append(index)
-            voice.add(message.text)
+        if message.kind is _WARMUP:
+            warmups += 1
+        elif message.fate is _LIVE or message.fate is _ARCHIVED:
+            messages += 1
+            if message.role is _USER and message.kind is _TURN:
+                turns_at.append(index)
+                style.add(message.text)
     markers = MarkerCounter()
-    for call in session.calls:
-        markers.add(call.tool, call.request.arguments)
-    calls = tuple(_call_facts(session, turns_at))
-    asked_at = [call.message for call in calls]
+    calls = _list_calls(session, turns_at, markers)
+    asked_at = [call.message for call in calls] if session.compactions else []
     return SessionFacts(
         id=session.id,
         origin=session.origin,
@@ -42,7 +51,7 @@ def derive_facts(session: Session) -> SessionFacts:
         agent_version=session.agent_version,
         model=session.model,
         title=session.title,
-        opening=find_opening(session),
+        opening=_cut_opening(find_first_words(session)),
         project=session.project,
         git_branch=session.git_branch,
         started_at=session.started_at,
@@ -53,28 +62,19 @@ def derive_facts(session: Session) -> SessionFacts:
         reward=session.reward,
         cost_usd=session.cost_usd,
         tokens=session.tokens,
-        messages=count_messages(session),
+        messages=messages,
         turns=len(turns_at),
-        warmups=sum(message.kind is Kind.WARMUP for message in session.messages),
+        warmups=warmups,
         calls=calls,
         compactions=tuple(bisect_left(asked_at, c.at) for c in session.compactions),
         markers=markers.finish(),
-        voice=voice.finish(),
+        user_style=style.finish(),
+        statuses=StatusCounts.of(calls),
         path=session.path,
     )
 
 
-def is_turn(message: Message) -> bool:
-    """Whether the user spoke: not the harness in their name, not a copy, not taken back."""
-    return message.role is Role.USER and message.kind is Kind.TURN and message.counts
-
-
-def find_opening(session: Session) -> str:
-    """What is kept of the user's first words."""
-    return cut_opening(find_first_words(session))
-
-
-def cut_opening(text: str) -> str:
+def _cut_opening(text: str) -> str:
     """A text, or its beginning up to a word's end: half of a word may be half of a key."""
     if len(text) <= OPENING_CHARS:
         return text
@@ -83,25 +83,37 @@ def cut_opening(text: str) -> str:
 
 def find_first_words(session: Session) -> str:
     """The user's first message, also where it is a copy of another session's."""
-    for message in session.messages:
-        is_ask = message.role is Role.USER and message.kind is Kind.TURN
-        if is_ask and message.fate is not Fate.REWOUND and message.text.strip():
-            return message.text
-    return ""
+    return next((one.text for one in session.messages if _is_request(one)), "")
 
 
-def _call_facts(session: Session, turns_at: list[int]) -> Iterator[CallFact]:
+def _is_request(message: Message) -> bool:
+    if message.role is not Role.USER or message.kind is not Kind.TURN:
+        return False
+    return message.fate is not Fate.REWOUND and bool(message.text.strip())
+
+
+def _list_calls(
+    session: Session, turns_at: list[int], markers: MarkerCounter
+) -> tuple[CallFact, ...]:
+    """The facts of each call; what it points to goes to ``markers``."""
+    calls = []
     for call in session.calls:
         request, outcome = call.request, call.outcome
-        yield CallFact(
+        tool, arguments = request.tool, request.arguments
+        markers.add(tool, arguments)
+        fact = (
             call.position,
             call.message,
             bisect_left(turns_at, call.message),
-            request.tool,
+            tool,
             outcome.status,
             outcome.certainty,
             outcome.error_class,
             outcome.masked,
-            hash_call(request.tool, request.arguments, request.raw),
-            hash_shape(request.tool, request.arguments),
+            hash_call(tool, arguments, request.raw),
+            hash_signature(tool, arguments),
+            outcome.evidence,
+            outcome.exit_code,
         )
+        calls.append(_make_call(fact))
+    return tuple(calls)

@@ -13,12 +13,12 @@ from zlib import crc32
 
 import orjson
 
-from warmstart.sources.fields import dump
+from warmstart.sources import dump
 
 _SIGN = 1 << 63
 """Taken off, because SQLite's integers have a sign."""
 _LENGTH_MASK = 0xFFFF_FFFF
-SORTED = orjson.OPT_SORT_KEYS
+_SORTED = orjson.OPT_SORT_KEYS
 _KINDS = {
     str: "text", int: "int", float: "float", bool: "bool", list: "list", dict: "object",
     type(None): "null",
@@ -32,32 +32,28 @@ def hash_call(tool: str, arguments: Mapping[str, Any], raw: str | None) -> int:
         data = raw.encode("utf-8", "replace")
     else:
         try:
-            data = _dumps(arguments, option=SORTED)
+            data = _dumps(arguments, None, _SORTED)
         except TypeError:  # too deep, or a number beyond 64 bits
             data = dump(arguments).encode("utf-8", "replace")
-    return hash_data(data, start_hash(tool))
+    return (crc32(data, _start_hash(tool)) << 32 | len(data) & _LENGTH_MASK) - _SIGN
 
 
-def hash_data(data: bytes, start: int) -> int:
-    """The number of some bytes, behind what ``start_hash`` gave for their tool."""
-    return (crc32(data, start) << 32 | len(data) & _LENGTH_MASK) - _SIGN
-
-
-def hash_shape(tool: str, arguments: Mapping[str, Any]) -> int:
+def hash_signature(tool: str, arguments: Mapping[str, Any]) -> int:
     """Equal for calls of one tool with the same argument names and kinds of value."""
-    return _hash_shape(tool, tuple(arguments), tuple(map(type, arguments.values())))
+    return _hash_names(tool, (*arguments, *map(type, arguments.values())))
 
 
 @lru_cache(maxsize=4096)
-def start_hash(tool: str) -> int:
+def _start_hash(tool: str) -> int:
     """What every hash of a tool's calls begins with."""
     return crc32(tool.encode("utf-8", "replace"))
 
 
 @lru_cache(maxsize=4096)
-def _hash_shape(tool: str, names: tuple[str, ...], types: tuple[type, ...]) -> int:
-    kinds = sorted(
-        (name, _KINDS.get(kind, "other")) for name, kind in zip(names, types, strict=True)
-    )
+def _hash_names(tool: str, described: tuple[Any, ...]) -> int:
+    """The hash of argument names, followed by the type of each."""
+    size = len(described) // 2
+    pairs = zip(described[:size], described[size:], strict=True)
+    kinds = sorted((name, _KINDS.get(kind, "other")) for name, kind in pairs)
     data = repr(kinds).encode("utf-8", "replace")
-    return hash_data(data, start_hash(tool))
+    return (crc32(data, _start_hash(tool)) << 32 | len(data)) - _SIGN

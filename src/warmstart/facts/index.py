@@ -1,10 +1,9 @@
-"""The file that remembers facts: ``facts.db`` in the home, private to its user.
+"""The file that keeps facts: ``facts.db`` in the home, private to its user.
 
-Everything in it can be made again. An index with other tables, or that other code wrote (readers,
-judge, redaction: ``code_digest``), is deleted and begun from nothing; nothing is ever migrated. A
-file that is damaged or no index at all is moved aside. Writers take the file with BEGIN IMMEDIATE
-and wait for each other, so two processes that refresh at once do the work twice at worst and never
-leave a session in it twice.
+Everything in it can be rebuilt. An index that other code wrote (tables, readers, judge, redaction:
+``code_digest``) is deleted and rebuilt; nothing is ever migrated. A file that is damaged, or is not
+an index, is moved aside. Writers take the file with BEGIN IMMEDIATE and wait for each other, so two
+processes that refresh at once do the work twice at worst and never store a session twice.
 """
 
 from __future__ import annotations
@@ -19,53 +18,32 @@ from pathlib import Path
 
 from warmstart.errors import WarmstartError
 from warmstart.facts.code_digest import FACTS_CODE, digest_code
+from warmstart.facts.tables import CREATE
 
 FILE = "facts.db"
-SCHEMA = 5
-"""Raised when a table changes; a changed meaning of what is in it shows in the code's digest."""
 BUSY_SECONDS = 10.0
 MAX_TRIES = 60
 USED_SECONDS = 60.0
-"""How old the moment a place was asked for last may become before it is written again."""
-MAX_PLACES = 20
-"""How many sets of paths, named one time or another, are remembered beside the machine's stores."""
-TABLES = (
-    "CREATE TABLE meta (schema TEXT NOT NULL, revision INTEGER NOT NULL)",
-    "CREATE TABLE places (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, used REAL NOT NULL)",
-    """CREATE TABLE units (
-        id INTEGER PRIMARY KEY, place INTEGER NOT NULL REFERENCES places ON DELETE CASCADE,
-        root TEXT NOT NULL, reader TEXT NOT NULL, path BLOB NOT NULL, key TEXT NOT NULL,
-        fingerprint TEXT NOT NULL, position INTEGER NOT NULL, skips BLOB, seen BLOB, state BLOB,
-        UNIQUE (place, reader, path, key))""",
-    """CREATE TABLE sessions (
-        id INTEGER PRIMARY KEY, unit INTEGER NOT NULL REFERENCES units ON DELETE CASCADE,
-        revision INTEGER NOT NULL, key TEXT NOT NULL, ord REAL NOT NULL, name TEXT NOT NULL,
-        origin TEXT NOT NULL, agent TEXT NOT NULL, model TEXT, project TEXT, started_at REAL,
-        ended_at REAL, messages INTEGER NOT NULL, statuses BLOB NOT NULL, tools BLOB NOT NULL,
-        details BLOB NOT NULL, calls BLOB NOT NULL)""",
-    "CREATE UNIQUE INDEX sessions_in_order ON sessions (unit, key, ord)",
-    """CREATE TABLE summaries (
-        place INTEGER NOT NULL REFERENCES places ON DELETE CASCADE, chunk INTEGER NOT NULL,
-        version TEXT NOT NULL, stamp BLOB NOT NULL, data BLOB NOT NULL,
-        PRIMARY KEY (place, chunk, version)) WITHOUT ROWID""",
-)
+"""How old the moment a set of sources was last asked for may become before it is written again."""
+MAX_SOURCE_SETS = 20
+"""How many sets of named paths are remembered beside the machine's own stores."""
 
 
 class IndexUnavailableError(WarmstartError):
-    """The index can be neither opened nor made; the caller must do without."""
+    """The index can be neither opened nor created; the caller must do without."""
 
 
 class IndexDamagedError(IndexUnavailableError):
-    """The index turned out to be damaged while it was read; it has been put aside."""
+    """The index turned out to be damaged while it was read; it has been moved aside."""
 
 
 @contextmanager
 def open_index(path: Path) -> Iterator[sqlite3.Connection]:
-    """The index, made if it is not there.
+    """The index, created if it is not there.
 
     Raises:
         IndexUnavailableError: its folder cannot be written to.
-        IndexDamagedError: a page of it cannot be read; opening it again makes a new one.
+        IndexDamagedError: a page of it cannot be read; opening it again creates a new one.
     """
     connection = _connect(path)
     try:
@@ -114,8 +92,8 @@ class _ForeignSchemaError(Exception):
 
 
 def stamp_schema() -> str:
-    """What an index must be marked with to be used: the tables' version, and the code's digest."""
-    return f"{SCHEMA}:{digest_code(*FACTS_CODE)}"
+    """What an index must be marked with to be used: a digest of the code that fills it."""
+    return digest_code(*FACTS_CODE)
 
 
 def _unavailable(path: Path, error: BaseException | None) -> IndexUnavailableError:
@@ -136,8 +114,8 @@ def _prepare(connection: sqlite3.Connection) -> None:
     if _read_schema(connection) is None:
         with transaction(connection):
             if _read_schema(connection) is None:
-                for table in TABLES:
-                    connection.execute(table)
+                for statement in CREATE:
+                    connection.execute(statement)
                 connection.execute("INSERT INTO meta VALUES (?, 0)", (stamp_schema(),))
     if _read_schema(connection) != stamp_schema():
         raise _ForeignSchemaError
@@ -147,7 +125,7 @@ def _read_schema(connection: sqlite3.Connection) -> str | int | None:
     """What the file is marked with, a number by earlier versions; None in an empty file.
 
     Raises:
-        sqlite3.DatabaseError: it is no database, or one with other tables.
+        sqlite3.DatabaseError: it is not a database, or one with other tables.
     """
     names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
     if not names:
@@ -212,7 +190,7 @@ def _begin(connection: sqlite3.Connection) -> None:
         except sqlite3.OperationalError as error:
             if not _is_busy(error) or attempt == MAX_TRIES - 1:
                 raise
-            time.sleep(random.uniform(0.01, 0.1))  # noqa: S311 - a pause, no secret
+            time.sleep(random.uniform(0.01, 0.1))  # noqa: S311 - a pause, not a secret
         else:
             return
 
@@ -230,28 +208,29 @@ def _is_busy(error: sqlite3.Error) -> bool:
     return "locked" in str(error) or "busy" in str(error)
 
 
-def ensure_place(connection: sqlite3.Connection, name: str) -> int:
-    """The number of a set of sources; the ones longest not asked for are forgotten."""
-    row = connection.execute("SELECT id, used FROM places WHERE name = ?", (name,)).fetchone()
+def ensure_source_set(connection: sqlite3.Connection, name: str) -> int:
+    """The number of a set of sources; the ones longest not asked for are deleted."""
+    query = "SELECT id, used_at FROM source_set WHERE name = ?"
+    row = connection.execute(query, (name,)).fetchone()
+    now = time.time()
     if row is not None:
-        if time.time() - row[1] > USED_SECONDS:
+        if now - row[1] > USED_SECONDS:
             with transaction(connection):
-                connection.execute("UPDATE places SET used = ? WHERE id = ?", (time.time(), row[0]))
+                connection.execute("UPDATE source_set SET used_at = ? WHERE id = ?", (now, row[0]))
         return int(row[0])
     with transaction(connection):
         connection.execute(
-            "INSERT OR IGNORE INTO places (name, used) VALUES (?, ?)", (name, time.time())
+            "INSERT OR IGNORE INTO source_set (name, used_at) VALUES (?, ?)", (name, now)
         )
         connection.execute(
-            """DELETE FROM places WHERE name <> '' AND id NOT IN (
-                SELECT id FROM places WHERE name <> '' ORDER BY used DESC LIMIT ?)""",
-            (MAX_PLACES,),
+            """DELETE FROM source_set WHERE name <> '' AND id NOT IN (
+                SELECT id FROM source_set WHERE name <> '' ORDER BY used_at DESC LIMIT ?)""",
+            (MAX_SOURCE_SETS,),
         )
-    row = connection.execute("SELECT id FROM places WHERE name = ?", (name,)).fetchone()
-    return int(row[0])
+    return int(connection.execute(query, (name,)).fetchone()[0])
 
 
 def next_revision(connection: sqlite3.Connection) -> int:
-    """A number no earlier write had; inside the transaction that writes."""
+    """A number that no earlier write had; called inside the transaction that writes."""
     connection.execute("UPDATE meta SET revision = revision + 1")
     return int(connection.execute("SELECT revision FROM meta").fetchone()[0])

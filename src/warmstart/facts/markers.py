@@ -15,7 +15,7 @@ from operator import itemgetter
 from typing import Any
 
 from warmstart.model.facts import Marker, MarkerKind
-from warmstart.outcome.tools import ToolKind, command_of, kind_of
+from warmstart.outcome import ToolKind, command_of, kind_of
 
 MAX_PER_KIND = 12
 MAX_VALUE_CHARS = 300
@@ -79,18 +79,10 @@ class MarkerCounter:
         """One call."""
         if kind_of(tool) is _SHELL:
             self.lines.append(command_of(arguments))
-            return
-        files, urls = find_keys(arguments)
-        self.add_values(arguments, files, urls)
-
-    def add_values(
-        self, arguments: Mapping[str, Any], files: Iterable[str], urls: Iterable[str]
-    ) -> None:
-        """What stands under the names that ``find_keys`` gave."""
-        for key in files:
-            self.files.append(arguments[key])
-        for key in urls:
-            self.urls.append(arguments[key])
+        elif not _KEYS.isdisjoint(arguments):
+            for name, value in arguments.items():
+                if name in _KEYS and isinstance(value, str):
+                    (self.files if name in _FILE_KEYS else self.urls).append(value)
 
     def finish(self) -> tuple[Marker, ...]:
         """The most used ones of each kind, most used first."""
@@ -107,14 +99,6 @@ class MarkerCounter:
             found += _most_used(_COMMAND, _count_commands(self.lines))
         found.sort(key=_uses_of, reverse=True)
         return found
-
-
-def find_keys(arguments: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Which arguments name a file, and which an address; only those that are text."""
-    if _KEYS.isdisjoint(arguments):
-        return (), ()
-    texts = {name for name in _KEYS.intersection(arguments) if isinstance(arguments[name], str)}
-    return tuple(texts & _FILE_KEYS), tuple(texts & _URL_KEYS)
 
 
 def _count_names(

@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar, cast
 
-from warmstart.facts.collector import without_collector
+from warmstart.facts.collector import gc_paused
 
 MAX_WORKERS = 2
 BATCH = 128
@@ -35,17 +35,6 @@ def count_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def split_evenly(items: Sequence[_Item], weigh: Callable[[_Item], int]) -> list[list[_Item]]:
-    """Consecutive shares of about the same weight, one per worker."""
-    total = sum(map(weigh, items))
-    shares: list[list[_Item]] = [[] for _ in range(MAX_WORKERS)]
-    so_far = 0
-    for item in items:
-        shares[min(so_far * MAX_WORKERS // (total or 1), MAX_WORKERS - 1)].append(item)
-        so_far += weigh(item)
-    return [share for share in shares if share]
 
 
 def run_shares(
@@ -106,7 +95,7 @@ def _serve(
         end.close()
     batch: list[_Done] = []
     try:
-        with without_collector():
+        with gc_paused():
             for done in work(share):
                 batch.append(done)
                 if len(batch) >= BATCH:

@@ -4,62 +4,81 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-import orjson
-
 from warmstart.facts.index import transaction
-from warmstart.facts.packing import SessionRow, unpack_facts
-from warmstart.facts.skips import tell_skips
-from warmstart.model.facts import SessionFacts
-from warmstart.sources.log import ReadLog
+from warmstart.facts.tables import CALL, SESSION
+from warmstart.model.facts import CallFact, Marker, MarkerKind, SessionFacts
+from warmstart.sources import ReadLog, Skip
+
+__all__ = [
+    "Listed",
+    "count_sessions",
+    "find_duplicates",
+    "list_ids",
+    "list_rows",
+    "list_tools",
+    "load_facts",
+    "load_summaries",
+    "report_skips",
+    "split_chunks",
+    "stamp_chunk",
+    "write_summary",
+]
 
 CHUNK = 512
 """Sessions that share one stored summary."""
 LOADED = 128
-"""Sessions that are taken from the index at once."""
-_ROW = """s.name, s.origin, s.agent, s.model, s.project, s.started_at, s.ended_at, s.messages,
-    s.statuses, s.tools, s.details"""
-_JOINED = """FROM units u JOIN sessions s ON s.unit = u.id WHERE u.place = ?
-    ORDER BY u.position, u.id, s.key, s.ord"""
-
-Keep = Callable[[SessionRow], bool]
+"""Sessions that are loaded at once."""
+_ROW = ", ".join(f"s.{column.name}" for column in SESSION.columns)
+_JOINED = """FROM source o JOIN unit u ON u.source = o.id JOIN session_fact s ON s.unit = u.id
+    WHERE o.source_set = ?"""
+_ORDER = "ORDER BY o.position, u.position, u.id, s.position"
+_KINDS = {str(kind): kind for kind in MarkerKind}
 
 
 class Listed(NamedTuple):
-    """A session of a place: where it is kept, what keeps it, and its row."""
+    """A session of a source set: its number and revision, where it is from, and its facts."""
 
-    id: int
+    number: int
     revision: int
     reader: str
-    root: str
-    row: SessionRow
+    source: int
+    facts: SessionFacts
+    """Without calls and markers."""
 
 
-def list_rows(connection: sqlite3.Connection, place: int) -> Iterator[Listed]:
-    """Every session of a place, without its calls."""
-    rows = connection.execute(
-        f"SELECT s.id, s.revision, u.reader, u.root, {_ROW} {_JOINED}", (place,)
-    )
-    for row in rows:
-        yield Listed(row[0], row[1], row[2], row[3], SessionRow._make(row[4:]))
+def list_rows(connection: sqlite3.Connection, source_set: int) -> Iterator[Listed]:
+    """Every session of a source set, without its calls and markers."""
+    query = f"SELECT s.number, s.revision, u.reader, o.id, {_ROW} {_JOINED} {_ORDER}"
+    cursor = connection.execute(query, (source_set,))
+    while rows := cursor.fetchmany(LOADED):
+        found = SESSION.decode([row[4:] for row in rows])
+        for (number, revision, reader, source, *_), fields in zip(rows, found, strict=True):
+            yield Listed(number, revision, reader, source, SessionFacts(**fields))
 
 
-def list_ids(connection: sqlite3.Connection, place: int) -> list[tuple[int, int, str]]:
-    """Number, revision and root of every session: all there is to know where none is left out."""
-    return connection.execute(f"SELECT s.id, s.revision, u.root {_JOINED}", (place,)).fetchall()
+def list_ids(connection: sqlite3.Connection, source_set: int) -> list[tuple[int, int, int]]:
+    """Number, revision and source of every session."""
+    query = f"SELECT s.number, s.revision, o.id {_JOINED} {_ORDER}"
+    return connection.execute(query, (source_set,)).fetchall()
 
 
-def list_numbers(connection: sqlite3.Connection, place: int) -> list[tuple[int, str]]:
-    """Number and root of every session: found in half the time, because no row is looked at."""
-    return connection.execute(f"SELECT s.id, u.root {_JOINED}", (place,)).fetchall()
+def list_tools(connection: sqlite3.Connection, source_set: int) -> dict[int, list[str]]:
+    """The tools that each session of a source set called."""
+    query = f"SELECT session, tool FROM session_tool WHERE session IN (SELECT s.number {_JOINED})"
+    tools: dict[int, list[str]] = {}
+    for session, tool in connection.execute(query, (source_set,)):
+        tools.setdefault(session, []).append(tool)
+    return tools
 
 
-def find_doubles(
-    connection: sqlite3.Connection, place: int, readers: Iterable[str]
+def find_duplicates(
+    connection: sqlite3.Connection, source_set: int, readers: Iterable[str]
 ) -> list[tuple[int, Path]]:
     """Sessions of databases that another database holds too, at least as far: number and file.
 
@@ -68,17 +87,18 @@ def find_doubles(
     """
     names = sorted(readers)
     marks = ", ".join("?" * len(names))
-    units = f"SELECT id, path, position FROM units WHERE place = ? AND reader IN ({marks})"
-    found = connection.execute(f"SELECT count(DISTINCT path) FROM ({units})", (place, *names))
+    units = f"""SELECT u.id, u.path, o.position AS source, u.position FROM source o JOIN unit u
+        ON u.source = o.id WHERE o.source_set = ? AND u.reader IN ({marks})"""
+    found = connection.execute(f"SELECT count(DISTINCT path) FROM ({units})", (source_set, *names))
     if found.fetchone()[0] < 2:
         return []
     rows = connection.execute(
-        f"""SELECT s.id, s.name, s.started_at, u.path FROM ({units}) u JOIN sessions s
+        f"""SELECT s.number, s.id, s.started_at, u.path FROM ({units}) u JOIN session_fact s
             ON s.unit = u.id WHERE s.started_at IS NOT NULL
-            ORDER BY s.messages DESC, u.position, s.id""",
-        (place, *names),
+            ORDER BY s.messages DESC, u.source, u.position, s.number""",
+        (source_set, *names),
     )
-    seen: dict[tuple[str, float], bytes] = {}
+    seen: dict[tuple[str, float], str | bytes] = {}
     return [
         (number, Path(os.fsdecode(path)))
         for number, name, started_at, path in rows
@@ -86,38 +106,71 @@ def find_doubles(
     ]
 
 
-def count_sessions(connection: sqlite3.Connection, place: int) -> int:
-    """How many sessions of a place the index holds."""
-    query = "SELECT count(*) FROM sessions WHERE unit IN (SELECT id FROM units WHERE place = ?)"
-    return int(connection.execute(query, (place,)).fetchone()[0])
+def count_sessions(connection: sqlite3.Connection, source_set: int) -> int:
+    """How many sessions of a source set the index holds."""
+    return int(connection.execute(f"SELECT count(*) {_JOINED}", (source_set,)).fetchone()[0])
 
 
-def load_facts(connection: sqlite3.Connection, ids: Sequence[int]) -> Iterator[SessionFacts]:
-    """The facts of sessions by their numbers, in that order."""
-    query = f"SELECT s.id, {_ROW}, s.calls FROM sessions s WHERE s.id IN (%s)"
-    for start in range(0, len(ids), LOADED):
-        some = ids[start : start + LOADED]
-        rows = connection.execute(query % ", ".join(map(str, some)))
-        found = {row[0]: row for row in rows}
+def load_facts(connection: sqlite3.Connection, numbers: Sequence[int]) -> Iterator[SessionFacts]:
+    """The facts of sessions by their numbers, in that order.
+
+    A session that another process has deleted meanwhile is left out.
+    """
+    for start in range(0, len(numbers), LOADED):
+        some = numbers[start : start + LOADED]
+        wanted = f"({', '.join(map(str, some))})"
+        query = f"SELECT s.number, {_ROW} FROM session_fact s WHERE s.number IN {wanted}"
+        rows = connection.execute(query).fetchall()
+        decoded = SESSION.decode([row[1:] for row in rows])
+        fields = dict(zip((row[0] for row in rows), decoded, strict=True))
+        calls = _load_calls(connection, wanted)
+        markers = _load_markers(connection, wanted)
         for number in some:
-            row = found.pop(number, None)
-            if row is not None:  # another process may have replaced it meanwhile
-                yield unpack_facts(row[1:-1], row[-1])
+            if number in fields:
+                yield SessionFacts(
+                    **fields[number],
+                    calls=calls.get(number, ()),
+                    markers=tuple(markers.get(number, ())),
+                )
 
 
-def tell_place_skips(
-    connection: sqlite3.Connection, place: int, roots: Iterable[str], log: ReadLog
+def _load_calls(connection: sqlite3.Connection, wanted: str) -> dict[int, tuple[CallFact, ...]]:
+    """The calls of some sessions, by session."""
+    query = f"SELECT session, {CALL.names} FROM call_fact WHERE session IN {wanted} ORDER BY 1, 2"
+    rows = connection.execute(query).fetchall()
+    calls = CALL.decode([row[1:] for row in rows])
+    found, start = {}, 0
+    for session, size in Counter(row[0] for row in rows).items():
+        found[session] = tuple(calls[start : start + size])
+        start += size
+    return found
+
+
+def _load_markers(connection: sqlite3.Connection, wanted: str) -> dict[int, list[Marker]]:
+    """The markers of some sessions, by session."""
+    query = f"""SELECT session, kind, value, uses FROM marker WHERE session IN {wanted}
+        ORDER BY session, position"""
+    markers: dict[int, list[Marker]] = {}
+    for session, kind, value, uses in connection.execute(query):
+        markers.setdefault(session, []).append(Marker(_KINDS[kind], value, uses))
+    return markers
+
+
+def report_skips(
+    connection: sqlite3.Connection, source_set: int, sources: Iterable[int], log: ReadLog
 ) -> None:
-    """What was left out when the units of a place were read."""
-    wanted = set(roots)
+    """Add to a log what was left out when the units of some sources were read."""
+    wanted = set(sources)
     rows = connection.execute(
-        "SELECT root, skips FROM units WHERE place = ? AND skips IS NOT NULL ORDER BY position",
-        (place,),
+        """SELECT o.id, k.reason, k.count, k.path, k.line FROM source o JOIN skip k
+            ON k.source = o.id LEFT JOIN unit u ON u.id = k.unit WHERE o.source_set = ?
+            ORDER BY o.position, u.position, k.rowid""",
+        (source_set,),
     )
-    for root, skips in rows:
-        if root in wanted:
-            for noted in orjson.loads(skips).values():
-                tell_skips(noted, log)
+    for source, reason, count, path, line in rows:
+        if source in wanted:
+            log.counts[reason] += count
+            log.examples.setdefault(reason, Skip(reason, Path(path), line))
 
 
 def split_chunks(ids: Iterable[tuple[int, int]]) -> dict[int, list[tuple[int, int]]]:
@@ -134,27 +187,27 @@ def stamp_chunk(members: Sequence[tuple[int, int]], code: str = "") -> bytes:
 
 
 def load_summaries(
-    connection: sqlite3.Connection, place: int, version: str
+    connection: sqlite3.Connection, source_set: int, version: str
 ) -> dict[int, tuple[bytes, bytes]]:
     """Stamp and data of every stored summary, by chunk."""
     rows = connection.execute(
-        "SELECT chunk, stamp, data FROM summaries WHERE place = ? AND version = ?",
-        (place, version),
+        "SELECT chunk, stamp, data FROM summary WHERE source_set = ? AND version = ?",
+        (source_set, version),
     )
     return {row[0]: (row[1], row[2]) for row in rows}
 
 
 def write_summary(
     connection: sqlite3.Connection,
-    place: int,
+    source_set: int,
     version: str,
     chunk: int,
     summary: tuple[bytes, bytes],
 ) -> None:
-    """Keep a chunk's summary, instead of any made of it before or under other rules."""
+    """Keep a chunk's summary, instead of any made of it before."""
     with transaction(connection):
         connection.execute(
-            "INSERT OR REPLACE INTO summaries (place, chunk, version, stamp, data)"
+            "INSERT OR REPLACE INTO summary (source_set, chunk, version, stamp, data)"
             " VALUES (?, ?, ?, ?, ?)",
-            (place, chunk, version, *summary),
+            (source_set, chunk, version, *summary),
         )

@@ -1,50 +1,87 @@
-"""Files and other units brought up to date in the index: only those that changed are read.
+"""The index brought up to date: of every source, only the units that changed are read.
 
-Some formats repeat messages in several files, and a message counts in the first of them. So a unit
-is also read again when another one that shares an id with it has changed; each unit's ids are
-remembered for that. Where a run is interrupted, such units stay marked and are read next time.
+A unit (a file, or one session of a database) has changed when its fingerprint has. A database is
+not even opened while its file is as it was; and because fingerprints of its sessions do not see an
+edit in place, their sizes are compared where the file changed and no fingerprint did, and once an
+hour. Some formats repeat messages in several files, and a message counts in the first of them, so a
+unit is also read again when another one that shares an id with it has changed. What an interrupted
+run has stored stays; the rest is read next time.
 """
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 from array import array
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, Self
 
-from warmstart.facts.packing import Mask
-from warmstart.facts.skips import note_skips
-from warmstart.facts.units import read_rows
+from warmstart.facts.collector import gc_paused
+from warmstart.facts.derive import derive_facts
+from warmstart.facts.index import open_index
+from warmstart.facts.pool import MAX_WORKERS, can_fork, run_shares
 from warmstart.facts.writing import (
+    Mask,
     Reading,
-    Source,
-    forget_units,
+    UnitRow,
+    delete_units,
+    ensure_sources,
+    mark_units,
     move_units,
+    store_path,
     write_readings,
+    write_source,
 )
-from warmstart.sources.log import ReadLog
-from warmstart.sources.scan import Found
+from warmstart.sources import Found, ReadLog, UnitReader
+
+__all__ = ["Index", "Progress", "Source", "refresh_sources"]
 
 FLUSH_SECONDS = 0.5
-FLUSH_SESSIONS = 500
-Identity = tuple[str, bytes, str]
+FLUSH_SESSIONS = 250
+POOL_UNITS = 400
+"""Sessions of a database from which on two processes pay."""
+MEASURE_SECONDS = 3600.0
+RACY_SECONDS = 2.0
+"""A file changed this shortly before it was looked at may change again without showing it."""
+RACY = "?"
+"""Opens a stamp that proves nothing when it is met again."""
+Identity = tuple[int, str, str | bytes, str]
 Progress = Callable[[int, int], None]
+"""Called with how many units of how many have been read."""
 
 
-class Entry(NamedTuple):
-    """A unit that was listed, and how to read it; nothing to read it by for a whole database."""
+class Index(NamedTuple):
+    """An open index, and the set of sources that is asked for."""
 
-    source: Source
-    found: Found | None = None
-    alone: bool = False
+    connection: sqlite3.Connection
+    path: Path
+    source_set: int
+
+
+class Source(NamedTuple):
+    """A store or path that was asked for."""
+
+    path: Path
+    list_units: Callable[[ReadLog], list[Found] | None]
+    """What is there; None where it cannot be listed, which the caller reports."""
+    is_alone: bool = False
     """It is all that was asked for, so failing to read it is fatal."""
+    is_database: bool = False
+    """It is one file, which changes whenever one of its sessions does."""
+
+
+class _Entry(NamedTuple):
+    """A unit that was listed."""
+
+    row: UnitRow
+    found: Found
+    is_alone: bool
 
     @property
     def identity(self) -> Identity:
-        """What it is known by."""
-        return self.source.reader, os.fsencode(self.source.path), self.source.key
+        source, reader, path, key, *_ = self.row
+        return source, reader, store_path(path), key
 
 
 class _Known(NamedTuple):
@@ -52,150 +89,274 @@ class _Known(NamedTuple):
 
     id: int
     fingerprint: str
+    size: str | None
     position: int
-    root: str
     seen: bytes | None
 
 
-def load_known(connection: sqlite3.Connection, place: int) -> dict[Identity, _Known]:
-    """Every unit of a place."""
-    rows = connection.execute(
-        """SELECT reader, path, key, id, fingerprint, position, root, seen FROM units
-            WHERE place = ?""",
-        (place,),
-    )
-    return {(row[0], row[1], row[2]): _Known(*row[3:]) for row in rows}
+class _Listing(NamedTuple):
+    """A source whose units were listed, and what to remember of it once they are read."""
+
+    number: int
+    source: Source
+    entries: list[_Entry]
+    known: dict[Identity, _Known]
+    log: ReadLog
+    stamp: str
+    measured_at: float
 
 
-def refresh_units(
-    connection: sqlite3.Connection,
-    place: int,
-    entries: Sequence[Entry],
-    roots: Iterable[str],
+def refresh_sources(
+    index: Index,
+    sources: Sequence[Source],
+    log: ReadLog,
     mask: Mask,
     progress: Progress | None = None,
-) -> None:
-    """Read what changed among units, and forget those that are gone from the roots listed.
+) -> list[int]:
+    """Read what changed in some sources; returns the numbers of those that could be listed.
 
-    Texts are kept masked.
+    Texts are stored masked.
 
     Raises:
-        SourceError: the one unit asked for cannot be read.
+        SourceError: the one source asked for cannot be read.
     """
-    known = load_known(connection, place)
-    listed = {entry.identity for entry in entries}
-    scope = set(roots)
-    gone = [old for name, old in known.items() if name not in listed and old.root in scope]
-    units = [entry for entry in entries if entry.found is not None]
-    dirty = [entry for entry in units if _has_changed(entry, known)]
-    if dirty or gone:
-        _Run(connection, place, known, mask, progress).go(units, dirty, gone)
-    moves = [
-        (entry.source.position, known[entry.identity].id)
-        for entry in entries
-        if entry.identity in known and known[entry.identity].position != entry.source.position
-    ]
-    move_units(connection, moves)
+    connection = index.connection
+    states = ensure_sources(connection, index.source_set, [source.path for source in sources])
+    listings: list[_Listing] = []
+    listed: list[int] = []
+    for source, (number, old, measured_before) in zip(sources, states, strict=True):
+        stamp = stamp_file(source.path) if source.is_database else ""
+        if old and stamp == old and not stamp.startswith(RACY):
+            listed.append(number)
+            continue
+        own_log = ReadLog() if source.is_database else log
+        units = source.list_units(own_log)
+        if units is None:
+            continue
+        listed.append(number)
+        entries = list(_make_entries(number, source, units))
+        known = _load_known(connection, number)
+        measured_at = measured_before
+        if source.is_database:
+            was_written = bool(old) and _strip(stamp) != _strip(old)
+            measured_at, entries = _measure(entries, known, measured_at, was_written=was_written)
+        listings.append(_Listing(number, source, entries, known, own_log, stamp, measured_at))
+    if listings:
+        with gc_paused():
+            _Run(index, mask, progress).go(listings)
+    return listed
 
 
-def _has_changed(entry: Entry, known: dict[Identity, _Known]) -> bool:
+def stamp_file(path: Path) -> str:
+    """Changes whenever something is written to a database; nothing is opened for it."""
+    newest = 0
+    marks = []
+    for suffix in ("", "-wal"):
+        try:
+            stat = path.with_name(path.name + suffix).stat()
+        except OSError:
+            continue
+        marks.append(f"{stat.st_ino}-{stat.st_size}-{stat.st_mtime_ns}")
+        newest = max(newest, stat.st_mtime_ns)
+    is_racy = time.time_ns() - newest < RACY_SECONDS * 1e9
+    return (RACY if is_racy else "") + " ".join(marks)
+
+
+def _strip(stamp: str) -> str:
+    return stamp.removeprefix(RACY)
+
+
+def _make_entries(number: int, source: Source, units: Iterable[Found]) -> Iterator[_Entry]:
+    """The units of a source, each once."""
+    met: set[Identity] = set()
+    for position, found in enumerate(units):
+        unit = found.unit
+        row = UnitRow(number, found.reader.name, unit.path, unit.key, position, unit.fingerprint)
+        is_whole = unit.path == source.path and not unit.key
+        entry = _Entry(row, found, source.is_alone and is_whole)
+        if entry.identity not in met:
+            met.add(entry.identity)
+            yield entry
+
+
+def _load_known(connection: sqlite3.Connection, source: int) -> dict[Identity, _Known]:
+    """Every unit of a source that the index has."""
+    rows = connection.execute(
+        """SELECT source, reader, path, key, id, fingerprint, size, position, seen FROM unit
+            WHERE source = ?""",
+        (source,),
+    )
+    return {(row[0], row[1], row[2], row[3]): _Known(*row[4:]) for row in rows}
+
+
+def _measure(
+    entries: list[_Entry],
+    known: dict[Identity, _Known],
+    measured_at: float,
+    *,
+    was_written: bool,
+) -> tuple[float, list[_Entry]]:
+    """The entries of a database with their sizes, and when all of them were last measured.
+
+    Where nothing asks for sizes, those of unchanged units stay as they are known.
+    """
+    reader = entries[0].found.reader if entries else None
+    measure = getattr(reader, "measure", None)
+    if measure is None:
+        return measured_at, entries
+    changed = {entry.identity for entry in entries if _has_changed(entry, known)}
+    is_same = len(known) == len(entries) and not changed
+    everything = not known or (was_written and is_same)
+    if everything or time.time() - measured_at > MEASURE_SECONDS:
+        sizes = measure(entries[0].row.path)
+        measured_at = time.time()
+    else:
+        sizes = measure(entries[0].row.path, [e.row.key for e in entries if e.identity in changed])
+    return measured_at, [_set_size(entry, sizes, known) for entry in entries]
+
+
+def _set_size(entry: _Entry, sizes: Mapping[str, str], known: dict[Identity, _Known]) -> _Entry:
+    """An entry with its size: as measured, else as known."""
+    size = sizes.get(entry.row.key)
+    if size is None and (old := known.get(entry.identity)):
+        size = old.size
+    return entry._replace(row=entry.row._replace(size=size))
+
+
+def _has_changed(entry: _Entry, known: dict[Identity, _Known]) -> bool:
     old = known.get(entry.identity)
-    return old is None or not old.fingerprint or old.fingerprint != entry.source.fingerprint
+    if old is None or not old.fingerprint or old.fingerprint != entry.row.fingerprint:
+        return True
+    return entry.row.size is not None and old.size != entry.row.size
 
 
 class _Run:
-    """One refresh of a place's units."""
+    """One refresh of some sources."""
 
-    def __init__(
-        self,
-        connection: sqlite3.Connection,
-        place: int,
-        known: dict[Identity, _Known],
-        mask: Mask,
-        progress: Progress | None,
-    ) -> None:
-        self._connection = connection
-        self._place = place
-        self._known = known
+    def __init__(self, index: Index, mask: Mask, progress: Progress | None) -> None:
+        self._index = index
         self._mask = mask
+        self._writer = _Writer(index.connection, mask)
         self._progress = progress
-        self._waiting: list[Reading] = []
-        self._sessions = 0
-        self._flushed = time.monotonic()
-        self._keys = {name: _unpack(old.seen) for name, old in known.items() if old.seen}
+        self._known: dict[Identity, _Known] = {}
+        self._keys: dict[Identity, list[int]] = {}
+        """The message ids that each unit asked about."""
         self._done = self._total = 0
 
-    def go(self, units: Sequence[Entry], dirty: Sequence[Entry], gone: Sequence[_Known]) -> None:
+    def go(self, listings: Sequence[_Listing]) -> None:
         """Read what changed, then whatever repeats something of it."""
+        for listing in listings:
+            self._known |= listing.known
+        self._keys = {name: _unpack(old.seen) for name, old in self._known.items() if old.seen}
+        units = [entry for listing in listings for entry in listing.entries]
+        listed = {entry.identity for entry in units}
+        gone = [old for name, old in self._known.items() if name not in listed]
+        dirty = {entry.identity for entry in units if _has_changed(entry, self._known)}
+        if dirty or gone:
+            self._read_changes(units, dirty, gone)
+        self._move(units)
+        for listing in listings:
+            if listing.source.is_database:
+                write_source(
+                    self._index.connection,
+                    listing.number,
+                    stamp=listing.stamp,
+                    measured_at=listing.measured_at,
+                    log=listing.log,
+                )
+
+    def _read_changes(
+        self, units: Sequence[_Entry], dirty: set[Identity], gone: Sequence[_Known]
+    ) -> None:
         self._total = len(dirty)
-        names = {entry.identity for entry in dirty}
-        clean = [entry for entry in units if entry.identity not in names]
+        clean = [entry for entry in units if entry.identity not in dirty]
         sharers = _map_keys(self._keys, clean)
         touched = {key for old in gone for key in _unpack(old.seen)}
         self._disturb(gone, sharers)
-        try:
-            touched |= self._read_all(units, names, sharers)
+        left = self._read_alone(units, dirty)
+        with _Writer(self._index.connection, self._mask) as self._writer:
+            touched |= self._read_in_order(units, left, sharers)
             self._read_sharers(units, clean, touched)
-        finally:
-            self._flush()
 
     def _disturb(self, gone: Sequence[_Known], sharers: dict[int, list[Identity]]) -> None:
-        """Mark what shares an id with units that are gone, and forget those."""
+        """Mark what shares an id with units that are gone, and delete those."""
         keys = {key for old in gone for key in _unpack(old.seen)}
         marked = {name for key in keys for name in sharers.get(key, ())}
-        ids = [(self._known[name].id,) for name in marked if name in self._known]
-        if ids:
-            self._connection.executemany("UPDATE units SET fingerprint = '' WHERE id = ?", ids)
+        connection = self._index.connection
+        mark_units(connection, [self._known[name].id for name in marked if name in self._known])
         if gone:
-            forget_units(self._connection, [old.id for old in gone])
+            delete_units(connection, [old.id for old in gone])
 
-    def _read_all(
-        self, units: Sequence[Entry], names: set[Identity], sharers: dict[int, list[Identity]]
+    def _read_alone(self, units: Sequence[_Entry], dirty: set[Identity]) -> set[Identity]:
+        """Read sessions of databases in two processes where they are many; returns the rest.
+
+        Each process stores what it reads. What a process that died left undone is among the rest.
+        """
+        alone = [e for e in units if e.row.size is not None and e.identity in dirty]
+        if len(alone) < POOL_UNITS or not can_fork():
+            return dirty
+        self._mask([])  # what it loads is then there for both
+        identity = _identify(self._index.path)
+
+        def work(share: Sequence[_Entry]) -> Iterator[int]:
+            with open_index(self._index.path) as connection:
+                if _identify(self._index.path) != identity:
+                    return  # another process has replaced the index
+                with _Writer(connection, self._mask) as writer:
+                    for entry in share:
+                        writer.read(entry, ReadLog())
+                        yield 1
+
+        shares = [alone[start::MAX_WORKERS] for start in range(MAX_WORKERS)]
+        try:
+            for _ in run_shares(work, shares):
+                self._count()
+        except ChildProcessError:
+            pass
+        self._done = 0
+        for source in {entry.row.source for entry in alone}:
+            self._known |= _load_known(self._index.connection, source)
+        left = {entry.identity for entry in alone if _has_changed(entry, self._known)}
+        self._done = len(alone) - len(left)
+        return dirty.difference(entry.identity for entry in alone) | left
+
+    def _read_in_order(
+        self, units: Sequence[_Entry], dirty: set[Identity], sharers: dict[int, list[Identity]]
     ) -> set[int]:
         """Read the changed units, each after all that stand before it; returns their ids."""
         seen: set[int] = set()
         touched: set[int] = set()
         for entry in units:
             name = entry.identity
-            if name not in names:
-                seen.update(self._keys.get(name, ()))
+            before = self._keys.get(name, ())
+            if name not in dirty:
+                seen.update(before)
                 continue
-            before = set(self._keys.get(name, ()))
             asked = self._read(entry, seen, before, sharers)
-            touched |= before.union(asked)
+            touched.update(before, asked)
             self._keys[name] = asked
         return touched
 
     def _read(
         self,
-        entry: Entry,
+        entry: _Entry,
         seen: set[int],
-        before: set[int],
+        before: Iterable[int],
         sharers: dict[int, list[Identity]],
     ) -> list[int]:
         log = ReadLog(seen=seen)
-        found = entry.found
-        if found is None:
-            return []
-        rows = read_rows(found, log, alone=entry.alone, mask=self._mask)
-        names = {name for key in before.union(log.asked) for name in sharers.get(key, ())} - {
-            entry.identity
-        }
-        disturbed = [self._known[name].id for name in names if name in self._known]
-        self._waiting.append(
-            Reading(entry.source, rows, note_skips(log), tuple(log.asked), disturbed)
-        )
-        self._sessions += len(rows)
-        self._done += 1
-        if self._progress is not None:
-            self._progress(self._done, self._total)
-        is_late = time.monotonic() - self._flushed > FLUSH_SECONDS
-        if is_late or self._sessions >= FLUSH_SESSIONS:
-            self._flush()
-        return list(log.asked)
+
+        def find_disturbed() -> list[int]:
+            names = {name for key in {*before, *log.asked} for name in sharers.get(key, ())}
+            names.discard(entry.identity)
+            return [self._known[name].id for name in names if name in self._known]
+
+        self._writer.read(entry, log, find_disturbed if sharers else None)
+        self._count()
+        return log.asked
 
     def _read_sharers(
-        self, units: Sequence[Entry], clean: Sequence[Entry], touched: set[int]
+        self, units: Sequence[_Entry], clean: Sequence[_Entry], touched: set[int]
     ) -> None:
         """Read again what repeats an id of a unit that changed."""
         again = [
@@ -203,19 +364,75 @@ class _Run:
         ]
         if not again:
             return
-        first = _first_places(units, self._keys)
+        first: dict[int, Identity] = {}
+        for entry in units:
+            for key in self._keys.get(entry.identity, ()):
+                first.setdefault(key, entry.identity)
         self._total += len(again)
         for entry in again:
-            place = entry.source.position
             keys = self._keys.get(entry.identity, [])
-            self._read(entry, {key for key in keys if first[key] < place}, set(), {})
+            self._read(entry, {key for key in keys if first[key] != entry.identity}, (), {})
 
-    def _flush(self) -> None:
-        if self._waiting:
-            write_readings(self._connection, self._place, self._waiting)
-        self._waiting = []
+    def _count(self) -> None:
+        self._done += 1
+        if self._progress is not None:
+            self._progress(self._done, self._total)
+
+    def _move(self, units: Sequence[_Entry]) -> None:
+        """Store where units stand that were not read."""
+        moves = [
+            (entry.row.position, old.id)
+            for entry in units
+            if (old := self._known.get(entry.identity)) and old.position != entry.row.position
+        ]
+        move_units(self._index.connection, moves)
+
+
+class _Writer:
+    """Reads units and stores their facts, some at a time and the last ones when it is closed."""
+
+    def __init__(self, connection: sqlite3.Connection, mask: Mask) -> None:
+        self._units = UnitReader()
+        self._connection = connection
+        self._mask = mask
+        self._waiting: list[Reading] = []
         self._sessions = 0
         self._flushed = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._units.__exit__()
+        self._flush()
+
+    def read(
+        self, entry: _Entry, log: ReadLog, find_disturbed: Callable[[], list[int]] | None = None
+    ) -> None:
+        """Read a unit; one that cannot be read is counted in its log, unless it is alone."""
+        read = self._units.read(entry.found, log, alone=entry.is_alone)
+        sessions = [derive_facts(session) for session in read]
+        disturbed = find_disturbed() if find_disturbed else ()
+        self._waiting.append(Reading(entry.row, sessions, log, disturbed))
+        self._sessions += len(sessions)
+        is_late = time.monotonic() - self._flushed > FLUSH_SECONDS
+        if is_late or self._sessions >= FLUSH_SESSIONS:
+            self._flush()
+
+    def _flush(self) -> None:
+        """Store what was read."""
+        waiting, self._waiting = self._waiting, []
+        if waiting:
+            write_readings(self._connection, waiting, self._mask)
+        self._sessions = 0
+        self._flushed = time.monotonic()
+
+
+def _identify(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
 
 
 def _unpack(seen: bytes | None) -> list[int]:
@@ -224,18 +441,12 @@ def _unpack(seen: bytes | None) -> list[int]:
     return keys.tolist()
 
 
-def _map_keys(keys: dict[Identity, list[int]], clean: Iterable[Entry]) -> dict[int, list[Identity]]:
+def _map_keys(
+    keys: dict[Identity, list[int]], clean: Iterable[_Entry]
+) -> dict[int, list[Identity]]:
     """Which unchanged units have an id."""
     sharers: dict[int, list[Identity]] = {}
     for entry in clean:
         for key in keys.get(entry.identity, ()):
             sharers.setdefault(key, []).append(entry.identity)
     return sharers
-
-
-def _first_places(units: Iterable[Entry], keys: dict[Identity, list[int]]) -> dict[int, int]:
-    first: dict[int, int] = {}
-    for entry in units:
-        for key in keys.get(entry.identity, ()):
-            first.setdefault(key, entry.source.position)
-    return first

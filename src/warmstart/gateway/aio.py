@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 def _in_thread(method: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
-    """The method as one to be awaited."""
+    """The method as a coroutine function with the same parameters."""
 
     async def call(*args: P.args, **kwargs: P.kwargs) -> T:
         return await asyncio.to_thread(method, *args, **kwargs)
@@ -29,7 +29,7 @@ def _in_thread(method: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
 
 
 class AsyncSessionStore:
-    """The methods of a ``SessionStore``, each to be awaited."""
+    """Every method of a ``SessionStore``, with the same parameters and types, to be awaited."""
 
     def __init__(self, store: SessionStore) -> None:
         self.store = store
@@ -52,7 +52,9 @@ class AsyncSessionStore:
         self.rewrite_transcript = _in_thread(store.rewrite_transcript)
         self.save_entry = _in_thread(store.save_entry)
         self.suspend_session = _in_thread(store.suspend_session)
+        self.suspend_recently_active = _in_thread(store.suspend_recently_active)
         self.switch_session = _in_thread(store.switch_session)
+        self.take_reset_notice = _in_thread(store.take_reset_notice)
         self.update_session = _in_thread(store.update_session)
         self.write_sessions_json = _in_thread(store.write_sessions_json)
 

@@ -1,6 +1,6 @@
 """Calling functions that a gateway was given.
 
-A callback is somebody else's code and may raise anything. It must not take a message or the expiry
+A callback is the app's code and may raise anything. It must not take a message or the expiry
 watcher down with it, so its error is recorded and handed back; interrupts and exits pass through.
 Calling an ``async def`` or a generator function runs none of it: where nothing awaits the result,
 such a function is refused.
@@ -47,7 +47,7 @@ class Guard:
 
 
 def check_callback(name: str, function: Any, *, hint: str | None = None) -> None:
-    """Refuse a function whose call would run none of it; None is no callback.
+    """Refuse a function whose call would run none of it; None means no callback.
 
     Raises:
         GatewayError: it is an ``async def`` or a generator function.
@@ -76,7 +76,7 @@ def check_result(name: str, result: Any, *, hint: str | None = None) -> Any:
 
 
 def is_running(callback: Callable[[str], bool] | None, session_key: str) -> bool:
-    """Whether something runs in a session; yes, if the callback that should know cannot say."""
+    """Whether something runs in a session; True if the callback fails."""
     if callback is None:
         return False
     with Guard(f"has_active_processes_fn for {session_key!r}"):

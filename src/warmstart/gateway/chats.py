@@ -1,34 +1,30 @@
-"""Entries and the rows that keep them.
+"""The table of chats as entries, and ``sessions.json``.
 
 An entry is written over the very revision of the row that it was read from. If another thread or
 process changed the row since, nothing is written, and the caller decides again by what is there
-now. Nothing is kept in memory between two calls. ``sessions.json`` is taken over from a gateway
-before ours into an empty table, and is written after each change if the settings want it.
+now. Nothing is kept in memory between two calls.
 
-Times are stored in UTC, so that several machines agree; without a zone in the clock they come back
-as the machine's wall clock, which is how entries are made then.
+``sessions.json`` is a copy for tools that read it, never the truth: it is written whole and
+atomically, after each change if the settings want it, and read only into a table that is still
+empty, from a gateway before ours.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import orjson
 
-from warmstart.gateway.entry import YEARS, SessionEntry, read_state
+from warmstart.gateway.entry import SessionEntry, read_row, write_row
 from warmstart.gateway.errors import RecordError
-from warmstart.gateway.mirror import read_mirror, write_mirror
-from warmstart.gateway.names import check_session_id, check_session_key
-from warmstart.store import SessionDB, StoreError
-from warmstart.store.chats import Chat, decode_state
-from warmstart.store.values import encode_json
+from warmstart.gateway.transcripts import write_file
+from warmstart.store import Chat, SessionDB, StoreError
 
-_UNSET = (None, False, 0)
+FILE_NAME = "sessions.json"
 logger = logging.getLogger(__name__)
 
 
@@ -51,7 +47,7 @@ class ChatTable:
         return self._db.count_chats(self._scope)
 
     def look(self, session_key: str) -> tuple[SessionEntry | None, Chat | None]:
-        """The entry of a key and its row, which may be one that no entry can be made of."""
+        """The entry of a key and its row; a row that cannot be read has no entry."""
         self._ensure_loaded()
         row = self._db.find_chat(self._scope, session_key)
         return self._read(row), row
@@ -106,7 +102,7 @@ class ChatTable:
         change: Callable[[SessionEntry], None],
         session_id: str | None = None,
     ) -> SessionEntry | None:
-        """Change the entry of a key as it is now, if it leads to ``session_id`` (None: anywhere).
+        """Change the current entry of a key, if it leads to ``session_id`` (None: anywhere).
 
         None if there is no such entry. ``change`` is called again if another was faster.
         """
@@ -119,7 +115,7 @@ class ChatTable:
         return None
 
     def save(self, entry: SessionEntry) -> bool:
-        """Write what its holder changed in an entry, and keep what others changed meanwhile.
+        """Write what the holder of an entry changed, and keep what others changed meanwhile.
 
         False, and nothing is written, if its key leads to another session by now.
         """
@@ -134,7 +130,7 @@ class ChatTable:
         return True
 
     def delete(self, entry: SessionEntry) -> bool:
-        """Forget a key, unless its row was changed since the entry was read."""
+        """Delete a key, unless its row was changed since the entry was read."""
         if entry.stored is None or not self._db.delete_chat(self._scope, entry.stored):
             return False
         self._mirror()
@@ -143,16 +139,16 @@ class ChatTable:
     def write_json(self) -> Path:
         """Write every entry to ``sessions.json``; the path written."""
         with self._lock:
-            return write_mirror(self._folder, self.list())
+            return write_sessions_file(self._folder, self.list())
 
     def _mirror(self) -> None:
-        """Keep ``sessions.json`` in step, if it is wanted; no message fails for want of it."""
+        """Write ``sessions.json`` if the settings want it; a failure is only logged."""
         if not self._mirrors:
             return
         try:
             self.write_json()
         except StoreError as error:
-            logger.warning("sessions.json is behind: %s", error)
+            logger.warning("sessions.json could not be written: %s", error)
 
     def _ensure_loaded(self) -> None:
         if not self._loaded:
@@ -163,7 +159,7 @@ class ChatTable:
         if self._loaded:
             return
         if not self._db.count_chats(self._scope):
-            for entry in read_mirror(self._folder):
+            for entry in read_sessions_file(self._folder):
                 self._db.put_chat(self._scope, write_row(entry))
         self._loaded = True
 
@@ -177,60 +173,31 @@ class ChatTable:
             return None
 
 
-def write_row(entry: SessionEntry) -> Chat:
-    """The row of an entry, over the revision the entry was read from."""
-    stored = {name: value for name, value in entry.to_dict().items() if name not in Chat._fields}
-    if "origin" in stored:
-        stored["origin"] = _drop_unset(stored["origin"])
-    return Chat(
-        session_key=entry.session_key,
-        session_id=entry.session_id,
-        created_at=entry.created_at.timestamp(),
-        updated_at=entry.updated_at.timestamp(),
-        state=_encode(_drop_unset(stored)),
-        revision=entry.stored.revision if entry.stored else 0,
-    )
+def write_sessions_file(folder: Path, entries: Iterable[SessionEntry]) -> Path:
+    """Write every entry to ``sessions.json`` by its key; the path written."""
+    path = folder / FILE_NAME
+    data = {entry.session_key: entry.to_dict() for entry in entries}
+    write_file(path, orjson.dumps(data, option=orjson.OPT_INDENT_2))
+    return path
 
 
-def read_row(row: Chat, zone: Any = UTC) -> SessionEntry:
-    """The entry that a row stands for, its times in ``zone`` (None: on the machine's wall clock).
-
-    Raises:
-        RecordError: none can be made of it.
-    """
+def read_sessions_file(folder: Path) -> list[SessionEntry]:
+    """The entries of ``sessions.json``; unusable ones are reported in the log."""
+    path = folder / FILE_NAME
     try:
-        state = decode_state(row.state)
-    except (ValueError, RecursionError) as error:
-        raise RecordError("its state is not valid JSON", value=row.state) from error
-    if not isinstance(state, Mapping):
-        raise RecordError("its state is not an object", value=row.state)
-    return SessionEntry(
-        session_key=check_session_key(row.session_key),
-        session_id=check_session_id(row.session_id),
-        created_at=_read_time(row.created_at, zone),
-        updated_at=_read_time(row.updated_at, zone),
-        stored=row,
-        **read_state(state),
-    )
-
-
-def _read_time(seconds: float, zone: Any) -> datetime:
-    try:
-        moment = datetime.fromtimestamp(seconds, zone)
-    except (ValueError, OverflowError, OSError) as error:
-        raise RecordError(f"{seconds!r} is not a time", value=seconds) from error
-    if moment.year not in YEARS:
-        raise RecordError(f"{seconds!r} is not a time", value=seconds)
-    return moment
-
-
-def _drop_unset(values: Mapping[str, Any]) -> dict[str, Any]:
-    """What is not set is left out: half the bytes of a row."""
-    return {name: value for name, value in values.items() if value not in _UNSET}
-
-
-def _encode(state: Mapping[str, Any]) -> str:
-    try:
-        return orjson.dumps(state).decode()
-    except TypeError:  # integers beyond 64 bits and lone surrogates, as the slower encoder can
-        return encode_json(state)
+        data = orjson.loads(path.read_bytes())
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError) as error:
+        logger.warning("%s is ignored: %s", path, error)
+        return []
+    if not isinstance(data, dict):
+        logger.warning("%s is ignored: not an object", path)
+        return []
+    entries = []
+    for key, record in data.items():
+        try:
+            entries.append(SessionEntry.from_dict(record))
+        except RecordError as error:
+            logger.warning("entry %r of %s is ignored: %s", key, path, error)
+    return entries

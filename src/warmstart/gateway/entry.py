@@ -1,10 +1,12 @@
 """The record behind a session key: which session it leads to now, and what is known about it.
 
 Every lookup gives an entry of its own, which knows the row it was read from. Its holder may change
-it (a handler clears ``was_auto_reset`` once the person knows); ``SessionStore.save_entry`` stores
-such a change. Everything survives ``to_dict`` and ``from_dict``. Records come from files and other
-versions: ids that could leave a folder are refused, wrong counters are zero, an unknown platform is
-none.
+it; ``SessionStore.save_entry`` stores such a change. Everything survives ``to_dict`` and
+``from_dict``, and ``write_row`` and ``read_row``. Records come from files and other versions: ids
+that could leave a folder are refused, wrong counters are zero, an unknown platform is None.
+
+Times are stored in UTC, so that several machines agree; without a zone in the clock they come back
+as the machine's wall clock, which is how entries are made then.
 """
 
 from __future__ import annotations
@@ -12,22 +14,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
+import orjson
+
 from warmstart.gateway.errors import GatewayError, RecordError, show_value
-from warmstart.gateway.names import check_session_id, check_session_key
-from warmstart.gateway.platforms import Platform, find_platform
-from warmstart.gateway.source import SessionSource
-from warmstart.store.chats import Chat
+from warmstart.gateway.keys import check_session_id, check_session_key
+from warmstart.gateway.source import Platform, SessionSource, find_platform
+from warmstart.store import Chat, decode_state, encode_json
 
 _COUNTERS = (
     "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "total_tokens",
     "last_prompt_tokens", "flush_attempts",
 )  # fmt: skip
 _FLAGS = ("was_auto_reset", "reset_had_activity", "expiry_finalized", "suspended")
+_UNSET = (None, False, 0)
 MAX_COUNT = 2**53
-YEARS = range(1971, 9000)
+_YEARS = range(1971, 9000)
 """Outside of these a moment cannot be converted between zones."""
 
 
@@ -52,11 +56,11 @@ class SessionEntry:
     estimated_cost_usd: float = 0.0
     cost_status: str = "unknown"
     was_auto_reset: bool = False
-    """This session replaced one that expired, and nobody was told yet."""
+    """This session replaced one that expired, and the notice of it is still due."""
     auto_reset_reason: str | None = None
     """"idle", "daily" or "suspended"."""
     reset_had_activity: bool = False
-    """Something had been said in the session that expired."""
+    """The session that expired had messages."""
     expiry_finalized: bool = False
     """The expiry watcher has flushed this session."""
     flush_attempts: int = 0
@@ -69,7 +73,7 @@ class SessionEntry:
     """The row that this entry was read from or written to; None if it has none yet."""
 
     def start_over(self, session_id: str, now: datetime) -> SessionEntry:
-        """The same chat with another session, to be written over this entry."""
+        """A new entry of the same chat with another session, over this entry's row."""
         return SessionEntry(
             session_key=self.session_key,
             session_id=session_id,
@@ -83,7 +87,7 @@ class SessionEntry:
         )
 
     def note_activity(self, now: datetime) -> None:
-        """Count a message: what is said from now on has not been flushed."""
+        """Note a message: what follows has not been flushed."""
         self.updated_at = now
         self.expiry_finalized = False
         self.flush_attempts = 0
@@ -124,12 +128,49 @@ class SessionEntry:
             session_id=check_session_id(data.get("session_id")),
             created_at=_parse_moment(data, "created_at"),
             updated_at=_parse_moment(data, "updated_at"),
-            **read_state(data),
+            **_read_state(data),
         )
 
 
-def read_state(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Everything usable in a record but its key, its session and its times."""
+def write_row(entry: SessionEntry) -> Chat:
+    """The row of an entry, over the revision the entry was read from."""
+    stored = {name: value for name, value in entry.to_dict().items() if name not in Chat._fields}
+    if "origin" in stored:
+        stored["origin"] = _drop_unset(stored["origin"])
+    return Chat(
+        session_key=entry.session_key,
+        session_id=entry.session_id,
+        created_at=entry.created_at.timestamp(),
+        updated_at=entry.updated_at.timestamp(),
+        state=_encode(_drop_unset(stored)),
+        revision=entry.stored.revision if entry.stored else 0,
+    )
+
+
+def read_row(row: Chat, zone: Any = UTC) -> SessionEntry:
+    """The entry of a row, its times in ``zone`` (None: on the machine's wall clock).
+
+    Raises:
+        RecordError: it is not a usable entry.
+    """
+    try:
+        state = decode_state(row.state)
+    except (ValueError, RecursionError) as error:
+        raise RecordError("its state is not valid JSON", value=row.state) from error
+    if not isinstance(state, Mapping):
+        raise RecordError("its state is not an object", value=row.state)
+    return SessionEntry(
+        session_key=check_session_key(row.session_key),
+        session_id=check_session_id(row.session_id),
+        created_at=_read_time(row.created_at, zone),
+        updated_at=_read_time(row.updated_at, zone),
+        stored=row,
+        **_read_state(state),
+    )
+
+
+def _read_state(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything usable in a record except its key, its session and its times."""
     values = {name: _READERS[name](value) for name, value in data.items() if name in _READERS}
     if data.get("memory_flushed") is True:  # its name until May 2026
         values["expiry_finalized"] = True
@@ -142,7 +183,7 @@ def _parse_moment(data: Mapping[str, Any], name: str) -> datetime:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
         moment = None
-    if moment is None or moment.year not in YEARS:
+    if moment is None or moment.year not in _YEARS:
         raise RecordError(
             f"{name} of a session entry is {show_value(value)}, not a time", value=value
         )
@@ -150,7 +191,7 @@ def _parse_moment(data: Mapping[str, Any], name: str) -> datetime:
 
 
 def _find_origin(value: Any) -> SessionSource | None:
-    """A source of a platform that this version does not know cannot be answered: none."""
+    """The source; None for a platform that this version does not know."""
     try:
         return SessionSource.from_dict(value) if value else None
     except GatewayError:
@@ -183,3 +224,25 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "auto_reset_reason": _as_text,
     "claimed_until": _as_number,
 }
+
+
+def _read_time(seconds: float, zone: Any) -> datetime:
+    try:
+        moment = datetime.fromtimestamp(seconds, zone)
+    except (ValueError, OverflowError, OSError) as error:
+        raise RecordError(f"{seconds!r} is not a time", value=seconds) from error
+    if moment.year not in _YEARS:
+        raise RecordError(f"{seconds!r} is not a time", value=seconds)
+    return moment
+
+
+def _drop_unset(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that are set: half the bytes of a row."""
+    return {name: value for name, value in values.items() if value not in _UNSET}
+
+
+def _encode(state: Mapping[str, Any]) -> str:
+    try:
+        return orjson.dumps(state).decode()
+    except TypeError:  # integers beyond 64 bits and lone surrogates, as the slower encoder can
+        return encode_json(state)

@@ -2,7 +2,7 @@
 
     WarmstartError
     └── GatewayError          the root of everything below             exit 2
-        ├── ConfigError       a setting cannot be right                exit 2
+        ├── ConfigError       a setting is wrong                       exit 2
         └── RecordError       a stored or received record is broken    exit 4
             └── UnsafeNameError   an id or key would leave its folder  exit 4
 
@@ -17,7 +17,7 @@ MAX_SHOWN = 80
 
 
 def show_value(value: object) -> str:
-    """A foreign value as an error may print it: quoted and short."""
+    """A foreign value as an error shows it: quoted and short."""
     shown = repr(value)
     return shown if len(shown) <= MAX_SHOWN else shown[: MAX_SHOWN - 1] + "…"
 
@@ -29,12 +29,19 @@ class GatewayError(WarmstartError, ValueError):
 
 
 class ConfigError(GatewayError):
-    """A setting that cannot be right; ``key`` is its dotted name."""
+    """A setting with a wrong value; ``key`` is its dotted name."""
 
     def __init__(self, key: str, value: object, wanted: str, *, hint: str | None = None) -> None:
-        super().__init__(f"{key} is {show_value(value)}, but must be {wanted}", hint=hint)
+        found = "missing" if value is None else show_value(value)
+        super().__init__(f"{key} is {found}, but must be {wanted}", hint=hint)
         self.key = key
         self.value = value
+        self.wanted = wanted
+
+    def under(self, where: str) -> ConfigError:
+        """The same error with its key inside the table ``where``."""
+        key = f"{where}.{self.key}" if where else self.key
+        return ConfigError(key, self.value, self.wanted, hint=self.hint)
 
 
 class RecordError(GatewayError):

@@ -8,7 +8,7 @@ restart flushes nothing twice; a flush that raises is tried again on later round
 all, and never stops the others. One that is interrupted or cancelled counts as not tried. Several
 watchers may look at one database: a session is claimed before it is flushed. A watcher that dies
 in mid-flush leaves that one session to be flushed again once its claim is over: a flush callback
-must bear that. Nothing is ended here: the next message does that, and the gateway tells the person.
+must tolerate that. No session is ended here: the next message does that.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from warmstart.gateway.session_store import SessionStore
 INTERVAL_SECONDS = 300.0
 MAX_ATTEMPTS = 3
 CLAIM_SECONDS = 600.0
-"""How long a flush may take before another watcher takes it for dead."""
+"""How long a flush may take before another watcher may repeat it."""
 HINT = "for an async def flush use AsyncExpiryWatcher"
 
 
@@ -59,7 +59,7 @@ class ExpiryWatcher:
         check_callback("flush", self.flush, hint=HINT)
 
     def find_expired(self) -> list[SessionEntry]:
-        """Sessions past their policy, with nothing running, that are still to be flushed."""
+        """Sessions past their policy, with nothing running, that have not been flushed."""
         return find_expired(self.store)
 
     def check(self) -> Round:
@@ -85,7 +85,7 @@ class ExpiryWatcher:
             self._stop.wait(self.interval_seconds)
 
     def stop(self) -> None:
-        """End ``run`` after the round it is at."""
+        """End ``run`` after its current round."""
         self._stop.set()
 
 
@@ -102,7 +102,7 @@ class AsyncExpiryWatcher:
     _stop: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
 
     async def find_expired(self) -> list[SessionEntry]:
-        """Sessions past their policy, with nothing running, that are still to be flushed."""
+        """Sessions past their policy, with nothing running, that have not been flushed."""
         return await asyncio.to_thread(find_expired, self.store.store)
 
     async def check(self) -> Round:
@@ -129,12 +129,12 @@ class AsyncExpiryWatcher:
                 await asyncio.wait_for(self._stop.wait(), self.interval_seconds)
 
     def stop(self) -> None:
-        """End ``run`` after the round it is at."""
+        """End ``run`` after its current round."""
         self._stop.set()
 
 
 async def _finish(result: object) -> object:
-    """What a flush comes to; one that was cancelled by itself, not with the watcher, has failed."""
+    """The result of a flush; one that was cancelled by itself, not with the watcher, has failed."""
     try:
         return await result if inspect.isawaitable(result) else result
     except asyncio.CancelledError as error:
@@ -145,7 +145,7 @@ async def _finish(result: object) -> object:
 
 
 def find_expired(store: SessionStore) -> list[SessionEntry]:
-    """Sessions past their policy, with nothing running, that are still to be flushed."""
+    """Sessions past their policy, with nothing running, that have not been flushed."""
     return [
         entry
         for entry in store.list_sessions()
@@ -177,7 +177,7 @@ class _Steps:
         return None
 
     def settle(self, claimed: SessionEntry, error: Exception | None) -> None:
-        """Keep what became of a session: flushed, or failed with an error."""
+        """Record that a session was flushed, or that its flush failed with an error."""
 
         def settle(entry: SessionEntry) -> None:
             # What was said during the flush has not been flushed.
@@ -194,7 +194,7 @@ class _Steps:
             self.done = replace(self.done, failed=self.done.failed + ids)
 
     def release(self, claimed: SessionEntry) -> None:
-        """Let go of a session whose flush did not come to an end: it is tried again."""
+        """Release a session whose flush did not end: it is tried again."""
 
         def release(entry: SessionEntry) -> None:
             entry.claimed_until = 0.0

@@ -1,19 +1,30 @@
-"""Which messages belong to one conversation.
+"""Session keys: which messages belong to one conversation; and which names are safe to store.
 
     agent:<profile>:<platform>:dm:<chat>[:<thread>]
     agent:<profile>:<platform>:<group|channel|...>:<chat>[:<thread>][:<person>]
 
 Two people never share a direct-message key: the chat is part of it. In a group each person has a
-session unless told otherwise; in a thread people share one unless told otherwise.
+session unless the settings say otherwise; in a thread people share one unless they say otherwise.
+
+A session id becomes a file name (``<id>.jsonl``), a session key is shown, logged and stored. Both
+may come from a chat platform or from an edited file, so both are checked wherever they enter.
 """
 
 from __future__ import annotations
 
-from warmstart.gateway.config import GatewayConfig
-from warmstart.gateway.names import check_session_key
-from warmstart.gateway.platforms import Platform
-from warmstart.gateway.source import SessionSource
+import re
 
+from warmstart.gateway.config import GatewayConfig
+from warmstart.gateway.errors import ConfigError, UnsafeNameError, show_value
+from warmstart.gateway.source import Platform, SessionSource
+from warmstart.store import MAX_ID_LENGTH, MAX_KEY_LENGTH, is_storable
+
+MAX_ID_BYTES = 200
+"""Leaves room for a suffix within the 255 bytes a file name may have."""
+_CONTROLS = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+_DRIVE = re.compile(r"[A-Za-z]:")
+_DRIVE_PATH = re.compile(r"[A-Za-z]:[/\\]")
+_DOTS = re.compile(r"(?:^|[:/\\])\.\.(?:$|[:/\\])")
 _WHATSAPP = (Platform.WHATSAPP, Platform.WHATSAPP_CLOUD)
 _GROUP_DOMAINS = ("g.us", "newsletter", "broadcast")
 
@@ -43,7 +54,7 @@ def build_session_key(
 
 
 def build_key_for(config: GatewayConfig, source: SessionSource) -> str:
-    """The key as the settings want it."""
+    """The key of a source under these settings."""
     return build_session_key(
         source,
         group_sessions_per_user=config.group_sessions_per_user,
@@ -62,7 +73,7 @@ def is_shared_session(config: GatewayConfig, source: SessionSource) -> bool:
 
 
 def canonical_id(platform: Platform, identifier: str) -> str:
-    """One spelling for one person or chat.
+    """The one spelling of a person's or a chat's id.
 
     WhatsApp writes the same number as "+49…", "49…@s.whatsapp.net" and "49…:7@s.whatsapp.net"
     (a device); groups keep their domain, for it is what tells them from a person.
@@ -88,3 +99,63 @@ def _list_group_parts(source: SessionSource, *, per_user: bool) -> list[str]:
         source.thread_id or "",
         canonical_id(source.platform, person) if person else "",
     ]
+
+
+def check_session_id(session_id: object) -> str:
+    """The id itself, if it can be a file name in any folder on any system.
+
+    Raises:
+        UnsafeNameError: it is empty, too long, or could name something else.
+    """
+    if not isinstance(session_id, str) or not session_id:
+        raise _refuse("session id", session_id, "is not a name")
+    if _has_controls(session_id):
+        raise _refuse("session id", session_id, "has control characters")
+    if len(session_id.encode()) > MAX_ID_BYTES:
+        raise _refuse("session id", session_id, f"is longer than {MAX_ID_BYTES} bytes")
+    if "/" in session_id or "\\" in session_id or ".." in session_id or session_id == ".":
+        raise _refuse("session id", session_id, "would leave its folder")
+    if _DRIVE.match(session_id):
+        raise _refuse("session id", session_id, "names a drive")
+    return session_id
+
+
+def check_session_key(session_key: object) -> str:
+    """The key itself; a slash inside is fine (some chat ids have one), a path is not.
+
+    Raises:
+        UnsafeNameError: it is empty, too long, absolute, or climbs out of a folder.
+    """
+    if not isinstance(session_key, str) or not session_key:
+        raise _refuse("session key", session_key, "is not a name")
+    if _has_controls(session_key):
+        raise _refuse("session key", session_key, "has control characters")
+    if len(session_key) > MAX_KEY_LENGTH:
+        raise _refuse("session key", session_key, f"is longer than {MAX_KEY_LENGTH} characters")
+    if session_key[0] in "/\\" or _climbs(session_key) or _DRIVE_PATH.match(session_key):
+        raise _refuse("session key", session_key, "would leave its folder")
+    return session_key
+
+
+def check_scope(scope: str) -> str:
+    """The scope itself, if both databases can store and index it.
+
+    Raises:
+        ConfigError: it is empty, too long, or not text that can be stored.
+    """
+    if not 0 < len(scope) <= MAX_ID_LENGTH or not is_storable(scope):
+        raise ConfigError("scope", scope, f"1 to {MAX_ID_LENGTH} characters")
+    return scope
+
+
+def _has_controls(name: str) -> bool:
+    # Printable text has none; asking for that first is ten times as fast as the search.
+    return not name.isprintable() and _CONTROLS.search(name) is not None
+
+
+def _climbs(session_key: str) -> bool:
+    return ".." in session_key and _DOTS.search(session_key) is not None
+
+
+def _refuse(noun: str, value: object, why: str) -> UnsafeNameError:
+    return UnsafeNameError(f"{noun} {show_value(value)} {why}", value=value)

@@ -7,15 +7,19 @@ that share a database, agree on it. Every comparison is made in UTC.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Any
+from typing import Annotated, Any, Literal, get_args
 from zoneinfo import ZoneInfo
 
-from warmstart.gateway.errors import ConfigError
-from warmstart.gateway.section import Section, parse_integer
+from msgspec import Meta
 
-MODES = ("daily", "idle", "both", "none")
+from warmstart.gateway.errors import ConfigError
+from warmstart.gateway.settings import ASIDE, check_fields, read_table
+
+Mode = Literal["daily", "idle", "both", "none"]
+MODES: tuple[Mode, ...] = get_args(Mode)
+NOT_NOTIFIED = ("api_server", "webhook")
 MAX_IDLE_MINUTES = 10 * 365 * 24 * 60
 _MINUTE = timedelta(minutes=1)
 _EXACT_YEARS = range(1971, 2200)
@@ -26,55 +30,70 @@ _EXACT_YEARS = range(1971, 2200)
 class SessionResetPolicy:
     """When a session is too old to go on with."""
 
-    mode: str = "both"
-    at_hour: int = 4
-    idle_minutes: int = 1440
+    mode: Mode = "both"
+    at_hour: Annotated[int, Meta(ge=0, le=23, description="a whole number from 0 to 23")] = 4
+    idle_minutes: Annotated[
+        int,
+        Meta(ge=1, le=MAX_IDLE_MINUTES, description=f"a whole number from 1 to {MAX_IDLE_MINUTES}"),
+    ] = 1440
     timezone: str | None = None
     """An IANA name ("Europe/Berlin"); None is the machine's own zone."""
     notify: bool = True
-    """Whether people are told that their session was reset."""
+    """Whether people get a notice that their session was reset."""
+    notify_exclude_platforms: tuple[str, ...] = NOT_NOTIFIED
+    """Platforms, by name, whose chats get no notice."""
+    extra: dict[str, Any] = field(default_factory=dict, repr=False, metadata=ASIDE)
+    """Settings this version does not know: not used, not lost."""
 
     def __post_init__(self) -> None:
-        if self.mode not in MODES:
-            raise ConfigError("mode", self.mode, "one of " + ", ".join(MODES))
-        self.at_hour = parse_integer("at_hour", self.at_hour, 0, 23)
-        self.idle_minutes = parse_integer("idle_minutes", self.idle_minutes, 1, MAX_IDLE_MINUTES)
+        check_fields(self)
         find_zone(self.timezone)
 
+    def notifies(self, platform: str | None) -> bool:
+        """Whether a chat of that platform gets a notice of a reset."""
+        return self.notify and platform not in self.notify_exclude_platforms
+
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON; the zone and the notice only where they differ from the default."""
-        data: dict[str, Any] = {
-            "mode": self.mode,
-            "at_hour": self.at_hour,
-            "idle_minutes": self.idle_minutes,
-        }
+        """The policy as plain JSON; zone and notice only where they differ from the default."""
+        data: dict[str, Any] = dict(self.extra)
+        data |= {"mode": self.mode, "at_hour": self.at_hour, "idle_minutes": self.idle_minutes}
         if self.timezone is not None:
             data["timezone"] = self.timezone
         if not self.notify:
             data["notify"] = False
+        if self.notify_exclude_platforms != NOT_NOTIFIED:
+            data["notify_exclude_platforms"] = list(self.notify_exclude_platforms)
         return data
 
     @classmethod
     def from_dict(cls, data: Any, where: str = "") -> SessionResetPolicy:
-        """A policy from a table of settings.
+        """The policy of a table of settings.
 
         Raises:
-            ConfigError: a value cannot be right.
+            ConfigError: a value is wrong.
         """
-        section = Section.of(data, where)
-        section.others(("mode", "at_hour", "idle_minutes", "timezone", "notify"))
-        zone = section.text("timezone")
-        find_zone(zone, section.name("timezone"))
-        return cls(
-            mode=section.choice("mode", MODES, "both"),
-            at_hour=section.integer("at_hour", 4, low=0, high=23),
-            idle_minutes=section.integer("idle_minutes", 1440, low=1, high=MAX_IDLE_MINUTES),
-            timezone=zone,
-            notify=section.flag("notify", default=True),
-        )
+        return read_table(cls, data, where)
 
 
-def find_zone(name: str | None, key: str = "timezone") -> tzinfo | None:
+def describe_reset(policy: SessionResetPolicy, reason: str | None) -> str:
+    """The sentence that says why a chat has a new session."""
+    if reason == "daily":
+        why = f"sessions start over every day at {policy.at_hour}:00"
+    elif reason == "idle":
+        why = f"nothing was written here for {_describe_minutes(policy.idle_minutes)}"
+    else:
+        why = "the last one was interrupted"
+    return f"This is a new session: {why}. What was said before is stored, but not in view."
+
+
+def _describe_minutes(minutes: int) -> str:
+    units = ((1440, "day"), (60, "hour"), (1, "minute"))
+    size, noun = next(unit for unit in units if minutes % unit[0] == 0)
+    number = minutes // size
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def find_zone(name: str | None) -> tzinfo | None:
     """The time zone of that name; None stands for the machine's own."""
     if name is None:
         return None
@@ -82,7 +101,9 @@ def find_zone(name: str | None, key: str = "timezone") -> tzinfo | None:
         return ZoneInfo(name)
     except (OSError, ValueError, KeyError, TypeError) as error:
         hint = "on a system without zone data: pip install tzdata"
-        raise ConfigError(key, name, "a time zone such as Europe/Berlin", hint=hint) from error
+        raise ConfigError(
+            "timezone", name, "a time zone such as Europe/Berlin", hint=hint
+        ) from error
 
 
 def to_utc(moment: datetime) -> datetime:

@@ -5,36 +5,46 @@
     store.append_to_transcript(entry.session_id, {"role": "user", "content": "hello"})
 
 One store may be used from many threads, one database from many processes. What is true is in the
-database, one row per key. Whoever changes a row does it over the revision that was looked at; if
-another was faster, the row is looked at again and decided on again. A key is led to its new session
+database, one row per key. A change is written over the revision it was decided on; if another
+process was faster, the row is read and decided on again. A key is led to its new session
 before the old one is ended, so a crash between the two loses nothing, and a session that a key
 leads to is not ended.
 
-A session whose agent still runs something is never ended by the clock, and if its callback cannot
-say whether it runs, it is taken to.
+A session whose agent still runs something is never ended by the clock; if the callback cannot say
+whether it does, it counts as running.
+
+A message is in its JSONL file before it goes to the database: if that fails, it is kept, and
+reading takes whichever of the two holds more. A replacement goes to the database first and is whole
+there or did not happen. A session's row is made with its first message: a conversation without one
+leaves no row.
 """
 
 from __future__ import annotations
 
+import logging
+import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from warmstart.gateway.callbacks import Guard, check_callback, check_result, is_running
 from warmstart.gateway.chats import ChatTable
 from warmstart.gateway.config import GatewayConfig
 from warmstart.gateway.entry import SessionEntry
-from warmstart.gateway.keys import build_key_for
-from warmstart.gateway.names import check_scope, check_session_id
-from warmstart.gateway.policy import find_expiry, to_utc
+from warmstart.gateway.keys import build_key_for, check_scope, check_session_id
+from warmstart.gateway.policy import SessionResetPolicy, describe_reset, find_expiry, to_utc
 from warmstart.gateway.source import SessionSource
-from warmstart.gateway.transcripts import Transcripts
-from warmstart.store import SessionDB
+from warmstart.gateway.transcripts import TranscriptFolder, describe_chat, make_row
+from warmstart.store import SessionDB, StoreError
 
 DATABASE_NAME = "state.db"
+RECENT_SECONDS = 120
+MAX_KNOWN_ROWS = 4096
+"""Sessions whose row is known to exist; beyond that, asking again is cheap."""
+logger = logging.getLogger(__name__)
 
 
 def read_clock() -> datetime:
@@ -42,7 +52,7 @@ def read_clock() -> datetime:
     return datetime.now()  # noqa: DTZ005 - compared and stored in UTC, see ``to_utc``
 
 
-class SessionStore(Transcripts):
+class SessionStore:
     """Finds, starts, resets and switches sessions, and keeps their transcripts."""
 
     def __init__(
@@ -79,7 +89,11 @@ class SessionStore(Transcripts):
         self.now = now or read_clock
         self._owns_db = db is None
         opened = open_database(self.sessions_dir, config) if db is None else db
-        super().__init__(opened, self.sessions_dir, keeps_files=config.transcripts != "db")
+        self._db = opened
+        self._files = TranscriptFolder(self.sessions_dir)
+        self._keeps_files = config.transcripts != "db"
+        self._known_rows: set[str] = set()
+        self._lock = threading.RLock()
         self.chats = ChatTable(
             opened,
             config.scope,
@@ -174,6 +188,48 @@ class SessionStore(Transcripts):
 
         return self.chats.change(session_key, suspend) is not None
 
+    def suspend_recently_active(self, max_age_seconds: float = RECENT_SECONDS) -> int:
+        """Suspend every session active within that time; the number of sessions.
+
+        For the start of a gateway that was killed: what was under way then is not resumed.
+        """
+        cutoff = to_utc(self.now()) - timedelta(seconds=max_age_seconds)
+
+        def suspend(entry: SessionEntry) -> None:
+            entry.suspended = True
+
+        recent = [
+            entry
+            for entry in self.list_sessions()
+            if not entry.suspended and to_utc(entry.updated_at) >= cutoff
+        ]
+        changed = (self.chats.change(one.session_key, suspend, one.session_id) for one in recent)
+        return sum(entry is not None for entry in changed)
+
+    def take_reset_notice(self, entry: SessionEntry) -> str | None:
+        """The notice that a chat's session was reset, for the person in it; None if none is due.
+
+        It is given out once, to whichever process asks first; then ``was_auto_reset`` is False.
+        It is None, too, if nothing had been said before or the policy wants no notice here.
+        """
+        was_due = False
+
+        def clear(current: SessionEntry) -> None:
+            nonlocal was_due
+            was_due, current.was_auto_reset = current.was_auto_reset, False
+
+        if not entry.was_auto_reset:
+            return None
+        current = self.chats.change(entry.session_key, clear, entry.session_id)
+        entry.was_auto_reset = False
+        if current is None or not was_due:
+            return None
+        entry.stored = current.stored
+        policy = self._find_policy(current)
+        if not current.reset_had_activity or not policy.notifies(current.platform):
+            return None
+        return describe_reset(policy, current.auto_reset_reason)
+
     def save_entry(self, entry: SessionEntry) -> bool:
         """Store what was changed in an entry; what others changed in it meanwhile is kept.
 
@@ -198,7 +254,7 @@ class SessionStore(Transcripts):
         return sorted(entries, key=lambda entry: to_utc(entry.updated_at), reverse=True)
 
     def has_any_sessions(self) -> bool:
-        """Whether there ever was a session besides the one that is being started now."""
+        """Whether there was ever a session besides the one that is being started."""
         keys, stored = len(self.chats), self._db.session_count()
         if (stored, keys) != (1, 1):
             return stored > 1 or keys > 1
@@ -206,14 +262,14 @@ class SessionStore(Transcripts):
         return not (current and self._db.get_session(current[0].session_id))
 
     def prune_old_entries(self, max_age_days: int) -> int:
-        """Forget keys that nobody used for so long; transcripts stay. Says how many."""
+        """Delete keys that were not used for so long; transcripts stay. The number of keys."""
         cutoff = to_utc(self.now()) - timedelta(days=max_age_days)
         old = [entry for entry in self.list_sessions() if to_utc(entry.updated_at) < cutoff]
         ask = self._has_active_processes_fn
         return sum(self.chats.delete(one) for one in old if not is_running(ask, one.session_key))
 
     def write_sessions_json(self) -> Path:
-        """Write the index to ``sessions.json`` as it is now; the path written."""
+        """Write all entries to ``sessions.json``; the path written."""
         return self.chats.write_json()
 
     def is_session_expired(self, entry: SessionEntry) -> bool:
@@ -224,18 +280,83 @@ class SessionStore(Transcripts):
         """Whether a session is "open", or why the next message starts a new one."""
         return self._find_reset_reason(entry) or "open"
 
+    def resolve_session_id(self, wanted: str) -> str | None:
+        """The stored session with that id, or the only one with that prefix."""
+        check_session_id(wanted)
+        found = self._db.resolve_session_id(wanted)
+        return found or (wanted if self._files.path(wanted).is_file() else None)
+
+    def get_transcript_path(self, session_id: str) -> Path:
+        """Where a session's JSONL transcript is."""
+        return self._files.path(session_id)
+
+    def append_to_transcript(
+        self,
+        session_id: str,
+        message: Mapping[str, Any],
+        skip_db: bool = False,  # noqa: FBT001, FBT002 - as agents call it
+    ) -> None:
+        """Keep one message; ``skip_db`` where the agent has put it into the database itself.
+
+        Raises:
+            UnsafeNameError: the id could name a file elsewhere.
+            StoreError: the database could not be written and no file keeps the message.
+        """
+        check_session_id(session_id)
+        with self._lock:
+            if self._keeps_files:
+                self._files.append(session_id, message)
+            if skip_db:
+                return
+            try:
+                self._append_row(session_id, make_row(message))
+            except StoreError as error:
+                if not self._keeps_files:
+                    raise
+                logger.warning("a message of %s is in its file only: %s", session_id, error)
+
+    def rewrite_transcript(self, session_id: str, messages: Sequence[Mapping[str, Any]]) -> None:
+        """Replace everything that was said; if it fails, what was there is still read."""
+        check_session_id(session_id)
+        rows = [make_row(message) for message in messages]
+        with self._lock:
+            if rows or self._db.get_session(session_id) is not None:
+                source, fields = describe_chat(self.lookup_by_session_id(session_id))
+                self._db.ensure_session(session_id, source, **fields)
+                self._db.replace_messages(session_id, rows)
+            if self._keeps_files:
+                self._files.rewrite(session_id, messages)
+
+    def load_transcript(self, session_id: str) -> list[dict[str, Any]]:
+        """What was said, from the database or the file, whichever holds more."""
+        check_session_id(session_id)
+        with self._lock:
+            lines = self._files.read(session_id)
+            try:
+                rows = self._db.get_messages_as_conversation(session_id)
+                # Messages taken back or compacted away are stored too: a file that has them
+                # as well does not hold more.
+                holds_more = len(lines) > max(len(rows), self._db.message_count(session_id))
+            except StoreError as error:
+                if not lines:
+                    raise
+                logger.warning("%s is read from its file only: %s", session_id, error)
+                return lines
+        return lines if holds_more else rows
+
     def _find_reset_reason(
         self, entry: SessionEntry, source: SessionSource | None = None
     ) -> str | None:
         """Why the next message, from ``source`` if that is known, starts a new session."""
         if entry.suspended:
             return "suspended"
-        asked = source or entry
-        policy = self.config.get_reset_policy(platform=asked.platform, session_type=asked.chat_type)
-        reason = find_expiry(policy, entry.updated_at, self.now())
+        reason = find_expiry(self._find_policy(source or entry), entry.updated_at, self.now())
         if reason is None or is_running(self._has_active_processes_fn, entry.session_key):
             return None
         return reason
+
+    def _find_policy(self, chat: SessionSource | SessionEntry) -> SessionResetPolicy:
+        return self.config.get_reset_policy(platform=chat.platform, session_type=chat.chat_type)
 
     def _make_entry(
         self,
@@ -289,6 +410,17 @@ class SessionStore(Transcripts):
             with Guard(f"on_auto_reset for {entry.session_key!r}"):
                 check_result("on_auto_reset", self._on_auto_reset(entry))
 
+    def _append_row(self, session_id: str, row: dict[str, Any]) -> None:
+        """One message and, with the first, its session's row in the same transaction."""
+        if session_id in self._known_rows:
+            self._db.append_message(session_id, **row)
+            return
+        source, fields = describe_chat(self.lookup_by_session_id(session_id))
+        self._db.append_to(session_id, [row], source, **fields)
+        if len(self._known_rows) >= MAX_KNOWN_ROWS:
+            self._known_rows.clear()
+        self._known_rows.add(session_id)
+
 
 def open_database(sessions_dir: Path, config: GatewayConfig) -> SessionDB:
     """The database that the settings name, else the one in the folder."""
@@ -299,12 +431,12 @@ def open_database(sessions_dir: Path, config: GatewayConfig) -> SessionDB:
 
 
 def make_session_id(now: datetime) -> str:
-    """An id that sorts by time and that no two machines make."""
+    """A new id that sorts by time and is unique across machines."""
     return f"{now:%Y%m%d_%H%M%S}_{uuid.uuid4().hex[:8]}"
 
 
 def had_activity(db: SessionDB, entry: SessionEntry) -> bool:
-    """Whether anything was said in a session."""
+    """Whether a session has messages or used tokens."""
     if entry.total_tokens or entry.last_prompt_tokens:
         return True
     row = db.get_session(entry.session_id)

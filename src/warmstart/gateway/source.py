@@ -1,18 +1,68 @@
-"""Where a message came from: platform, chat, thread and person."""
+"""Where a message came from: platform, chat, thread and person.
+
+The names of platforms are stored in keys, so a member is never renamed. A name that this version
+does not know is refused where it is used (``Platform("pager")``) and kept aside where it is only
+read (``find_platform``): a newer gateway's file must not stop an older one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
-from warmstart.gateway.errors import RecordError, show_value
-from warmstart.gateway.platforms import Platform
+from warmstart.gateway.errors import ConfigError, RecordError, show_value
 
 _TEXTS = ("chat_name", "user_id", "user_name", "thread_id", "chat_topic")
 _RARE_TEXTS = ("user_id_alt", "chat_id_alt", "guild_id", "parent_chat_id", "message_id")
 """Stored only where they are known."""
 _ALL_TEXTS = (*_TEXTS, *_RARE_TEXTS)
+
+
+class Platform(StrEnum):
+    """Where a conversation takes place."""
+
+    LOCAL = "local"
+    TELEGRAM = "telegram"
+    DISCORD = "discord"
+    WHATSAPP = "whatsapp"
+    WHATSAPP_CLOUD = "whatsapp_cloud"
+    SLACK = "slack"
+    SIGNAL = "signal"
+    MATTERMOST = "mattermost"
+    MATRIX = "matrix"
+    HOMEASSISTANT = "homeassistant"
+    EMAIL = "email"
+    SMS = "sms"
+    DINGTALK = "dingtalk"
+    API_SERVER = "api_server"
+    WEBHOOK = "webhook"
+    MSGRAPH_WEBHOOK = "msgraph_webhook"
+    FEISHU = "feishu"
+    WECOM = "wecom"
+    WECOM_CALLBACK = "wecom_callback"
+    WEIXIN = "weixin"
+    BLUEBUBBLES = "bluebubbles"
+    QQBOT = "qqbot"
+    YUANBAO = "yuanbao"
+    RELAY = "relay"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Platform:
+        known = {member.value: member for member in cls}
+        found = known.get(value.strip().lower()) if isinstance(value, str) else None
+        if found is None:
+            raise ConfigError("platform", value, "one of " + ", ".join(known))
+        return found
+
+
+def find_platform(name: Any) -> Platform | None:
+    """The platform of that name, or None for one this version does not know."""
+    try:
+        return Platform(name)
+    except ConfigError:
+        return None
 
 
 @dataclass(slots=True)
@@ -52,7 +102,7 @@ class SessionSource:
         return f"{place}, thread: {self.thread_id}" if self.thread_id else place
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON."""
+        """The source as plain JSON."""
         data: dict[str, Any] = {
             "platform": self.platform.value,
             "chat_id": self.chat_id,
@@ -86,7 +136,7 @@ class SessionSource:
 
 
 def _as_text(value: Any) -> str | None:
-    """Ids arrive as numbers from some platforms; anything that is no name is none."""
+    """The text, also from a number, as some platforms send ids; None for anything else."""
     if isinstance(value, str):
         return value
     is_number = isinstance(value, int) and not isinstance(value, bool)

@@ -1,128 +1,167 @@
-"""What was said in a session: in a JSONL file, in the database, or in both.
+"""Transcripts as JSONL, one message a line, and messages as rows of the database.
 
-A message is in the file before it goes to the database: should that fail, it is kept, and reading
-prefers whichever of the two holds more. A replacement goes to the database first and is whole
-there or did not happen. A session's row is made with its first message, from what its entry knows:
-a conversation in which nothing was said leaves no row.
+A line is written by one call and ends in a line break. A line that was cut off (a crash, a full
+disk) is skipped when read, and never swallows the line after it: an append first closes it. A
+message with an id of its platform, delivered twice, is read once, as it is from the database.
 """
 
 from __future__ import annotations
 
+import json
 import logging
-import threading
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from warmstart.gateway.entry import SessionEntry
-from warmstart.gateway.jsonl import TranscriptFolder
-from warmstart.gateway.names import check_session_id
-from warmstart.store import SessionDB, StoreError
-from warmstart.store.sessions import SessionFields
+import orjson
 
-MAX_KNOWN_ROWS = 4096
-"""Sessions whose row is known to exist; beyond that, asking again is cheap."""
+from warmstart.atomic import write_whole
+from warmstart.gateway.entry import SessionEntry
+from warmstart.gateway.errors import RecordError
+from warmstart.gateway.keys import check_session_id
+from warmstart.store import SessionFields, StoreError
+
+FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
 _COLUMNS = frozenset({
     "content", "tool_name", "tool_calls", "tool_call_id", "token_count", "finish_reason",
     "reasoning", "reasoning_content", "reasoning_details", "codex_reasoning_items",
     "codex_message_items", "platform_message_id", "observed", "timestamp",
 })  # fmt: skip
+"""The parts of a message that the database has a column for."""
 logger = logging.getLogger(__name__)
 
 
-class Transcripts(ABC):
-    """The transcripts of a gateway's sessions."""
+class TranscriptFolder:
+    """The JSONL files of a folder, one per session."""
 
-    def __init__(self, db: SessionDB, folder: Path, *, keeps_files: bool) -> None:
-        self._db = db
-        self._files = TranscriptFolder(folder)
-        self._keeps_files = keeps_files
-        self._known_rows: set[str] = set()
-        self._lock = threading.RLock()
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._start = os.path.join(folder, "")  # noqa: PTH118 - a Path costs more than the write
 
-    @abstractmethod
-    def lookup_by_session_id(self, session_id: str) -> SessionEntry | None:
-        """The entry that leads to a session now."""
-
-    def resolve_session_id(self, wanted: str) -> str | None:
-        """The stored session with that id, or the only one with that prefix."""
-        check_session_id(wanted)
-        found = self._db.resolve_session_id(wanted)
-        return found or (wanted if self._files.path(wanted).is_file() else None)
-
-    def get_transcript_path(self, session_id: str) -> Path:
-        """Where a session's JSONL transcript is."""
-        return self._files.path(session_id)
-
-    def append_to_transcript(
-        self,
-        session_id: str,
-        message: Mapping[str, Any],
-        skip_db: bool = False,  # noqa: FBT001, FBT002 - as agents call it
-    ) -> None:
-        """Keep one message; ``skip_db`` where the agent has put it into the database itself.
+    def path(self, session_id: str) -> Path:
+        """Where a session's transcript is.
 
         Raises:
-            UnsafeNameError: the id could name a file elsewhere.
-            StoreError: the database could not be written and no file keeps the message.
+            UnsafeNameError: the id would name a file elsewhere.
         """
-        check_session_id(session_id)
-        with self._lock:
-            if self._keeps_files:
-                self._files.append(session_id, message)
-            if skip_db:
-                return
+        return self.folder / f"{check_session_id(session_id)}.jsonl"
+
+    def append(self, session_id: str, message: Mapping[str, Any]) -> None:
+        """Add one message; either the whole line is there afterwards or nothing of it.
+
+        Raises:
+            StoreError: the disk is full or the folder may not be written.
+        """
+        line = encode_message(message)
+        path = f"{self._start}{check_session_id(session_id)}.jsonl"
+        try:
+            handle = self._open(path)
             try:
-                self._append_row(session_id, _make_row(message))
-            except StoreError as error:
-                if not self._keeps_files:
-                    raise
-                logger.warning("a message of %s is in its file only: %s", session_id, error)
+                _write_line(handle, line)
+            finally:
+                os.close(handle)
+        except OSError as error:
+            raise _refuse_write(Path(path), error) from error
 
-    def rewrite_transcript(self, session_id: str, messages: Sequence[Mapping[str, Any]]) -> None:
-        """Replace everything that was said; if it fails, what was there is still read."""
-        check_session_id(session_id)
-        rows = [_make_row(message) for message in messages]
-        with self._lock:
-            if rows or self._db.get_session(session_id) is not None:
-                source, fields = _describe_chat(self.lookup_by_session_id(session_id))
-                self._db.ensure_session(session_id, source, **fields)
-                self._db.replace_messages(session_id, rows)
-            if self._keeps_files:
-                self._files.rewrite(session_id, messages)
+    def _open(self, path: str) -> int:
+        try:
+            return os.open(path, FLAGS, 0o600)
+        except FileNotFoundError:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return os.open(path, FLAGS, 0o600)
 
-    def load_transcript(self, session_id: str) -> list[dict[str, Any]]:
-        """What was said, from the database or the file, whichever holds more."""
-        check_session_id(session_id)
-        with self._lock:
-            lines = self._files.read(session_id)
-            try:
-                rows = self._db.get_messages_as_conversation(session_id)
-                # Messages taken back or compacted away are stored too: a file that has them
-                # as well does not hold more.
-                holds_more = len(lines) > max(len(rows), self._db.message_count(session_id))
-            except StoreError as error:
-                if not lines:
-                    raise
-                logger.warning("%s is read from its file only: %s", session_id, error)
-                return lines
-        return lines if holds_more else rows
+    def rewrite(self, session_id: str, messages: Iterable[Mapping[str, Any]]) -> None:
+        """Replace a transcript as a whole."""
+        write_file(self.path(session_id), b"".join(encode_message(m) for m in messages))
 
-    def _append_row(self, session_id: str, row: dict[str, Any]) -> None:
-        """One message and, with the first, its session's row in the same transaction."""
-        if session_id in self._known_rows:
-            self._db.append_message(session_id, **row)
-            return
-        source, fields = _describe_chat(self.lookup_by_session_id(session_id))
-        self._db.append_to(session_id, [row], source, **fields)
-        if len(self._known_rows) >= MAX_KNOWN_ROWS:
-            self._known_rows.clear()
-        self._known_rows.add(session_id)
+    def read(self, session_id: str) -> list[dict[str, Any]]:
+        """Every message that can be read, in order; skipped lines are reported in the log."""
+        messages: dict[object, dict[str, Any]] = {}
+        try:
+            with self.path(session_id).open("rb") as file:
+                for number, line in enumerate(file, 1):
+                    message = _decode_message(line)
+                    if message is not None:
+                        messages.setdefault(_identify(message, number), message)
+                    elif line.strip():
+                        logger.warning("line %d of session %s is broken", number, session_id)
+        except FileNotFoundError:
+            return []
+        return list(messages.values())
 
 
-def _describe_chat(entry: SessionEntry | None) -> tuple[str, SessionFields]:
-    """What a session's row says about the chat it belongs to: its platform and its ids."""
+def encode_message(message: Mapping[str, Any]) -> bytes:
+    """One message as a line of JSON.
+
+    Raises:
+        RecordError: it holds something that JSON cannot.
+    """
+    try:
+        return orjson.dumps(message) + b"\n"
+    except TypeError:
+        pass  # integers beyond 64 bits and lone surrogates, which the slower encoder can write
+    try:
+        return json.dumps(message).encode() + b"\n"
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RecordError(f"a message cannot be written as JSON: {error}", value=message) from error
+
+
+def _decode_message(line: bytes) -> dict[str, Any] | None:
+    try:
+        value = orjson.loads(line)
+    except ValueError:
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            return None
+    return value if isinstance(value, dict) else None
+
+
+def _identify(message: Mapping[str, Any], number: int) -> object:
+    """What identifies a message: its role and its platform's id, else its line."""
+    native = message.get("platform_message_id")
+    return (str(message.get("role")), str(native)) if native is not None else number
+
+
+def _write_line(handle: int, line: bytes) -> None:
+    size = os.lseek(handle, 0, os.SEEK_END)
+    if size:
+        os.lseek(handle, size - 1, os.SEEK_SET)
+        if os.read(handle, 1) != b"\n":
+            line = b"\n" + line
+    written = 0
+    try:
+        written = os.write(handle, line)
+        while written < len(line):
+            written += os.write(handle, line[written:])
+    except OSError:
+        if written and os.fstat(handle).st_size == size + written:  # no one wrote after us
+            os.ftruncate(handle, size)
+        raise
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Replace a file as a whole, private to its user: a reader sees the old or the new one.
+
+    Raises:
+        StoreError: the disk is full or the folder may not be written.
+    """
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(path, [data])
+    except OSError as error:
+        raise _refuse_write(path, error) from error
+
+
+def _refuse_write(path: Path, error: OSError) -> StoreError:
+    """The error of a full disk or a folder that cannot be written."""
+    why = error.strerror or str(error)
+    return StoreError(f"{str(path)!r} could not be written: {why}", path=str(path))
+
+
+def describe_chat(entry: SessionEntry | None) -> tuple[str, SessionFields]:
+    """The source and the fields of a session's row that say which chat it belongs to."""
     source = entry.platform.value if entry and entry.platform else "unknown"
     if entry is None or entry.origin is None:
         return source, {}
@@ -135,8 +174,8 @@ def _describe_chat(entry: SessionEntry | None) -> tuple[str, SessionFields]:
     }
 
 
-def _make_row(message: Mapping[str, Any]) -> dict[str, Any]:
-    """A role, and every part of the message that the database has a column for."""
+def make_row(message: Mapping[str, Any]) -> dict[str, Any]:
+    """The message as a row: its role, and every part that the database has a column for."""
     row = {name: value for name, value in message.items() if value is not None and name in _COLUMNS}
     role = message.get("role")
     row["role"] = role if isinstance(role, str) and role else "unknown"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from warmstart.errors import UsageError
-from warmstart.integrations.edits import AddBlock, AddItem, Edit, SetKey
+from warmstart.integrations.edits import AddItem, AddTable, Edit, SetKey
 
 SERVER_NAME = "warmstart"
 
@@ -41,12 +41,19 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
-    """Where settings are, and how warmstart is started from them."""
+class Host:
+    """The machine as an agent sees it: where settings are, and where and when a session starts."""
 
     environ: Mapping[str, str]
     user_home: Path
-    command: tuple[str, ...]
+    command: tuple[str, ...] = ("warmstart",)
+    """How warmstart itself is started."""
+    home: Path = Path()
+    """warmstart's own folder."""
+    cwd: str = ""
+    session_id: str = ""
+    """An id that no session has; agents that take one from outside get this one."""
+    now: float = 0.0
 
     def folder(self, variable: str, default: str) -> Path:
         """A folder an agent's variable names, else the one in the user's home."""
@@ -60,7 +67,7 @@ def find_command() -> tuple[str, ...]:
     return (found,) if found else (sys.executable, "-m", "warmstart")
 
 
-def describe(agent: str, machine: Machine) -> Setup:
+def describe(agent: str, host: Host) -> Setup:
     """What an agent needs on this machine.
 
     Raises:
@@ -68,11 +75,11 @@ def describe(agent: str, machine: Machine) -> Setup:
     """
     if agent not in SETUPS:
         raise UsageError(f"no agent {agent!r}", hint=f"one of: {', '.join(SETUPS)}")
-    return SETUPS[agent](machine)
+    return SETUPS[agent](host)
 
 
-def _server(machine: Machine) -> dict[str, object]:
-    command, *arguments = machine.command
+def _server(host: Host) -> dict[str, object]:
+    command, *arguments = host.command
     return {"command": command, "args": [*arguments, "mcp"]}
 
 
@@ -82,11 +89,11 @@ def hook_entry(command: tuple[str, ...]) -> dict[str, object]:
     return {"hooks": [{"type": "command", "command": line, "timeout": 20}]}
 
 
-def _claude_code(machine: Machine) -> Setup:
-    settings = machine.folder("CLAUDE_CONFIG_DIR", ".claude") / "settings.json"
-    named = machine.environ.get("CLAUDE_CONFIG_DIR")
-    state = (Path(named).expanduser() if named else machine.user_home) / ".claude.json"
-    hook = hook_entry(machine.command)
+def _claude_code(host: Host) -> Setup:
+    settings = host.folder("CLAUDE_CONFIG_DIR", ".claude") / "settings.json"
+    named = host.environ.get("CLAUDE_CONFIG_DIR")
+    state = (Path(named).expanduser() if named else host.user_home) / ".claude.json"
+    hook = hook_entry(host.command)
     return Setup(
         agent="claude-code",
         title="Claude Code",
@@ -98,7 +105,7 @@ def _claude_code(machine: Machine) -> Setup:
             ),
             Change(
                 path=state,
-                edit=SetKey(keys=("mcpServers", SERVER_NAME), value=_server(machine)),
+                edit=SetKey(keys=("mcpServers", SERVER_NAME), value=_server(host)),
                 why="the tools, prompts and resources of warmstart",
             ),
         ),
@@ -106,25 +113,25 @@ def _claude_code(machine: Machine) -> Setup:
     )
 
 
-def _codex(machine: Machine) -> Setup:
-    command, *arguments = machine.command
+def _codex(host: Host) -> Setup:
+    command, *arguments = host.command
     lines = (
         f"[mcp_servers.{SERVER_NAME}]\n"
         f"command = {json.dumps(command)}\nargs = {json.dumps([*arguments, 'mcp'])}"
     )
-    block = AddBlock(lines=lines, unless=f"[mcp_servers.{SERVER_NAME}]")
-    path = machine.folder("CODEX_HOME", ".codex") / "config.toml"
+    table = AddTable(keys=("mcp_servers", SERVER_NAME), lines=lines)
+    path = host.folder("CODEX_HOME", ".codex") / "config.toml"
     why = "the tools, prompts and resources of warmstart"
     return Setup(
         agent="codex",
         title="Codex",
-        changes=(Change(path=path, edit=block, why=why),),
+        changes=(Change(path=path, edit=table, why=why),),
         notes=("a session starts warm with: warmstart run -- codex exec",),
     )
 
 
-def _hermes(machine: Machine) -> Setup:
-    del machine
+def _hermes(host: Host) -> Setup:
+    del host
     return Setup(
         agent="hermes",
         title="Hermes",
@@ -134,18 +141,18 @@ def _hermes(machine: Machine) -> Setup:
     )
 
 
-def _gemini(machine: Machine) -> Setup:
-    path = machine.folder("GEMINI_CLI_HOME", "") / ".gemini" / "settings.json"
-    edit = SetKey(keys=("mcpServers", SERVER_NAME), value=_server(machine))
+def _gemini(host: Host) -> Setup:
+    path = host.folder("GEMINI_CLI_HOME", "") / ".gemini" / "settings.json"
+    edit = SetKey(keys=("mcpServers", SERVER_NAME), value=_server(host))
     why = "the tools, prompts and resources of warmstart"
     return Setup(
         agent="gemini", title="Gemini CLI", changes=(Change(path=path, edit=edit, why=why),)
     )
 
 
-def _opencode(machine: Machine) -> Setup:
-    path = machine.folder("XDG_CONFIG_HOME", ".config") / "opencode" / "opencode.json"
-    value = {"type": "local", "command": [*machine.command, "mcp"], "enabled": True}
+def _opencode(host: Host) -> Setup:
+    path = host.folder("XDG_CONFIG_HOME", ".config") / "opencode" / "opencode.json"
+    value = {"type": "local", "command": [*host.command, "mcp"], "enabled": True}
     edit = SetKey(keys=("mcp", SERVER_NAME), value=value)
     why = "the tools, prompts and resources of warmstart"
     return Setup(
@@ -159,7 +166,7 @@ def _quote(word: str) -> str:
     return shlex.quote(word)
 
 
-SETUPS: dict[str, Callable[[Machine], Setup]] = {
+SETUPS: dict[str, Callable[[Host], Setup]] = {
     "claude-code": _claude_code,
     "codex": _codex,
     "hermes": _hermes,

@@ -1,15 +1,17 @@
 """Carrying an agent's setup out and taking it back.
 
-A file is written whole or not at all and keeps its permissions and its layout. Of what was in it
-nothing is kept, since settings may hold secrets: taking back cuts exactly our entry out, and
-removes a file that was made for it and holds nothing else.
+A file is written whole or not at all and keeps its permissions, its layout and its line ends; a
+read-only file is left alone. What was in it is not kept, since settings may hold secrets: the text
+that was put in is, and taking back cuts exactly that out again. A file that was made for it and
+holds nothing else is removed.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,10 +21,14 @@ from warmstart.app import Workspace
 from warmstart.atomic import PRIVATE_MODE, write_whole
 from warmstart.children import ChildSetup, allow_cpu, run_child
 from warmstart.errors import UsageError
-from warmstart.integrations.agents import Change, Machine, Setup, describe, find_command
+from warmstart.integrations.agents import Change, Host, Setup, describe, find_command
+from warmstart.integrations.edits import find_inserted
+from warmstart.redact import redact
 
 RECORD_FILE = "installed.json"
 COMMAND_SECONDS = 120
+MAX_OUTPUT_BYTES = 20_000
+MAX_LINE_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,64 +40,82 @@ class Done:
     """``written``, ``there already``, ``removed``, ``not there``, ``done``."""
 
 
-def this_machine() -> Machine:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inserted:
+    """What was put into one file."""
+
+    text: str = ""
+    """Empty where that is not known."""
+    made: bool = False
+    """Whether the file was not there before."""
+
+
+def this_host() -> Host:
     """The machine as this process sees it."""
-    return Machine(environ=os.environ, user_home=Path.home(), command=find_command())
+    return Host(environ=os.environ, user_home=Path.home(), command=find_command())
 
 
-def install(workspace: Workspace, agent: str, machine: Machine | None = None) -> list[Done]:
+def install_agent(workspace: Workspace, agent: str, host: Host | None = None) -> list[Done]:
     """Write an agent's settings.
 
     Raises:
         UsageError: a file cannot be changed with certainty; nothing of it was.
     """
-    setup = describe(agent, machine or this_machine())
+    setup = describe(agent, host or this_host())
     done = [_write(workspace, agent, change) for change in setup.changes]
     return [*done, *_run(setup.enable)]
 
 
-def uninstall(workspace: Workspace, agent: str, machine: Machine | None = None) -> list[Done]:
+def uninstall_agent(workspace: Workspace, agent: str, host: Host | None = None) -> list[Done]:
     """Take away exactly what ``install`` wrote."""
-    setup = describe(agent, machine or this_machine())
+    setup = describe(agent, host or this_host())
     done = [_take_back(workspace, change) for change in setup.changes]
     return [*done, *_run(setup.disable)]
 
 
-def show(setup: Setup) -> list[tuple[str, str, str]]:
+def list_changes(setup: Setup) -> list[tuple[str, str, str]]:
     """Each change as its file, its reason, and what to write there."""
     return [(str(change.path), change.why, change.edit.show()) for change in setup.changes]
 
 
 def _write(workspace: Workspace, agent: str, change: Change) -> Done:
-    before = _read(change.path)
+    where, before = str(change.path), _read(change.path)
     try:
         after = change.edit.apply(before or "")
     except UsageError as error:
         raise UsageError(
-            f"{str(change.path)!r} was left alone: {error.message}",
+            f"{where!r} was left alone: {error.message}",
             hint=f"add it by hand, see: warmstart install {agent}",
         ) from error
     if after == before:
-        return Done(where=str(change.path), result="there already")
-    if before is None:
-        _save_record(workspace, {*_load_record(workspace), str(change.path)})
+        return Done(where=where, result="there already")
+    _check_writable(change.path)
+    inserted = Inserted(text=find_inserted(before or "", after), made=before is None)
+    _save_record(workspace, {**_load_record(workspace), where: inserted})
     _write_file(change.path, after)
-    return Done(where=str(change.path), result="written")
+    return Done(where=where, result="written")
 
 
 def _take_back(workspace: Workspace, change: Change) -> Done:
     where, current = str(change.path), _read(change.path)
     if current is None:
         return Done(where=where, result="not there")
-    without = change.edit.undo(current)
-    made_here = _load_record(workspace)
+    record = _load_record(workspace)
+    ours = record.pop(where, Inserted())
+    try:
+        without = change.edit.undo(current, ours.text)
+    except UsageError as error:
+        raise UsageError(
+            f"{where!r} was left alone: {error.message}", hint="take it out by hand"
+        ) from error
     if without == current:
         return Done(where=where, result="not there")
-    if where in made_here and without.strip() in ("", "{}"):
+    if ours.made and without.strip() in ("", "{}"):
         change.path.unlink()
     else:
+        _check_writable(change.path)
         _write_file(change.path, without)
-    _save_record(workspace, made_here - {where})
+    _save_record(workspace, record)
     return Done(where=where, result="removed")
 
 
@@ -111,37 +135,61 @@ def _run(command: tuple[str, ...]) -> list[Done]:
     except subprocess.TimeoutExpired as error:
         raise UsageError(f"{' '.join(command)} did not end") from error
     if run.exit_code:
-        said = (run.stderr or run.stdout).decode("utf-8", "replace").strip().splitlines()
-        raise UsageError(f"{' '.join(command)} failed: {said[-1] if said else run.exit_code}")
+        output = (run.stderr or run.stdout)[-MAX_OUTPUT_BYTES:].decode("utf-8", "replace")
+        lines = redact(output).text.strip().splitlines()
+        why = lines[-1][:MAX_LINE_CHARS] if lines else f"exit code {run.exit_code}"
+        raise UsageError(f"{' '.join(command)} failed: {why}")
     return [Done(where=" ".join(command), result="done")]
 
 
 def _read(path: Path) -> str | None:
+    """The text with its own line ends."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_bytes().decode("utf-8")
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:
-        raise UsageError(f"{str(path)!r} is no UTF-8 text and was left alone") from error
+        raise UsageError(f"{str(path)!r} is not UTF-8 text and was left alone") from error
+
+
+def _check_writable(path: Path) -> None:
+    """Refuse what its owner made read-only; replacing the file would get around that.
+
+    Raises:
+        UsageError: the file is read-only.
+    """
+    target = path.resolve()
+    if target.exists() and not target.stat().st_mode & stat.S_IWUSR:
+        raise UsageError(
+            f"{str(target)!r} is read-only and was left alone", hint="make it writable first"
+        )
 
 
 def _write_file(path: Path, text: str) -> None:
-    """With the permissions it had; a link keeps pointing where it points."""
+    """Write with the permissions the file had; a link keeps pointing where it points."""
     target = path.resolve()
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     mode = target.stat().st_mode & 0o777 if target.exists() else PRIVATE_MODE
     write_whole(target, [text.encode()], mode=mode)
 
 
-def _load_record(workspace: Workspace) -> set[str]:
-    """Files that were not there before."""
+def _load_record(workspace: Workspace) -> dict[str, Inserted]:
+    """What was put into each file. Versions before 0.2 kept the names of files they made."""
     try:
         data = orjson.loads((workspace.home / RECORD_FILE).read_bytes())
     except (FileNotFoundError, orjson.JSONDecodeError):
-        return set()
-    return set(map(str, data)) if isinstance(data, list) else set()
+        return {}
+    if isinstance(data, list):
+        return {str(where): Inserted(made=True) for where in data}
+    files = data.get("files") if isinstance(data, dict) else None
+    return {
+        where: Inserted(text=str(row.get("text", "")), made=row.get("made") is True)
+        for where, row in (files.items() if isinstance(files, dict) else ())
+        if isinstance(row, dict)
+    }
 
 
-def _save_record(workspace: Workspace, made_here: Iterable[str]) -> None:
-    path = workspace.home / RECORD_FILE
-    workspace.write_file(path, [orjson.dumps(sorted(made_here))], overwrite=True)
+def _save_record(workspace: Workspace, record: Mapping[str, Inserted]) -> None:
+    files = {where: {"text": one.text, "made": one.made} for where, one in sorted(record.items())}
+    document = {"schema_version": 1, "files": files}
+    workspace.write_file(workspace.home / RECORD_FILE, [orjson.dumps(document)], overwrite=True)

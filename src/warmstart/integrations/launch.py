@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from warmstart.app import Workspace
-from warmstart.app.starting import find_start
+from warmstart.app.syncing import find_first_start
 from warmstart.app.templates import open_library
 from warmstart.app.warming import (
     AUTO,
@@ -34,20 +34,24 @@ from warmstart.app.warming import (
 )
 from warmstart.errors import NotFoundError, WarmstartError
 from warmstart.integrations.agents import find_command
+from warmstart.integrations.kept import find_warmup, keep_warmup, merge_system, name_start
 from warmstart.integrations.launch_claude import ClaudeCode
 from warmstart.integrations.launch_codex import Codex
-from warmstart.integrations.launch_files import clear_leftovers, hold_files
 from warmstart.integrations.launch_hermes import Hermes
 from warmstart.integrations.launch_other import Other
-from warmstart.integrations.launch_parts import Ask, Launch, Launcher, Place
-from warmstart.integrations.launch_process import run_command
+from warmstart.integrations.launch_parts import AgentCommand, Host, Launch, Launcher, without_files
+from warmstart.integrations.launch_process import clear_leftovers, hold_files, run_command
 from warmstart.library.gate import UnapprovedError
 from warmstart.model.warmup import Arm
-from warmstart.store.starts import Start
+from warmstart.store import RecordedStart, Start
+from warmstart.warm import TemplateChoice
 
 KNOWN: dict[str, Callable[[], Launcher]] = {"claude": ClaudeCode, "codex": Codex, "hermes": Hermes}
 NAMING_FORMS = ("codex-rollout",)
 """Files that become the session and give it their id."""
+PREFILL = "hermes-prefill"
+OUTSIDE_TRANSCRIPT = (("hermes", PREFILL), ("claude_code", "text"))
+"""Agents and forms of which nothing is in the transcript when the session is resumed."""
 STARTED_VARIABLE = "WARMSTART_STARTED"
 """Names the agent whose session was decided on here, so that its own plugin leaves it alone."""
 MAX_MESSAGE_BYTES = 100_000
@@ -56,12 +60,12 @@ BUDGET_VARIABLE = "WARMSTART_WARM_BUDGET"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class RunOptions:
     """What the user wants of a launch."""
 
     template: str = AUTO
     unreviewed: bool = False
-    """Also a draft that nobody has approved."""
+    """Whether a draft that is not approved may be used."""
     budget: int | None = None
     cold: bool = False
     agent: str | None = None
@@ -71,11 +75,11 @@ class Wish:
     form: str = ""
     """The form for an agent that is not known."""
     dry_run: bool = False
-    """Only look: nothing is written, nobody is held out."""
+    """Whether to plan only: nothing is written, no session is held out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class LaunchPlan:
     """What will be started, and why so."""
 
     program: str
@@ -88,12 +92,12 @@ class Plan:
     """None where the command starts no session, or its session is decided on later."""
     template: str | None = None
     unreviewed: str = ""
-    """What to say where the template is a draft that nobody reviewed."""
+    """The sentence to print if the template is an unreviewed draft; else empty."""
     start: int | None = None
     stdin: IO[bytes] | None = None
     """The message that came on stdin, to be read once more."""
     cold: Launch
-    """The launch without a warm-up, for when a file cannot be written after all."""
+    """The launch without a warm-up or any file, for when none can be written after all."""
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -101,9 +105,9 @@ class Plan:
         return (self.program, *self.launch.arguments)
 
 
-def this_place(workspace: Workspace) -> Place:
+def this_host(workspace: Workspace) -> Host:
     """Here and now."""
-    return Place(
+    return Host(
         cwd=str(Path.cwd()),
         environ=os.environ,
         user_home=Path.home(),
@@ -117,49 +121,50 @@ def this_place(workspace: Workspace) -> Place:
 def plan_launch(
     workspace: Workspace,
     command: Sequence[str],
-    wish: Wish,
-    place: Place | None = None,
+    options: RunOptions,
+    host: Host | None = None,
     stdin: IO[bytes] | None = None,
-) -> Plan:
+) -> LaunchPlan:
     """Decide how a command is started, and write the start down.
 
     Args:
         workspace: whose library is used.
         command: the program and its arguments.
-        wish: what the user wants.
-        place: where, if not here and now.
-        stdin: what the command would read, if that is no terminal.
+        options: what the user wants.
+        host: where, if not here and now.
+        stdin: what the command would read, unless that is a terminal.
 
     Raises:
         NotFoundError: there is no such program.
     """
-    place = place or this_place(workspace)
-    program = shutil.which(command[0], path=place.environ.get("PATH"))
+    host = host or this_host(workspace)
+    program = shutil.which(command[0], path=host.environ.get("PATH"))
     if program is None:
         raise NotFoundError(f"there is no command {command[0]!r}", wanted=command[0])
-    launcher = find_launcher(command[0], wish)
-    ask = launcher.read(command[1:], place)
-    if ask is None:
+    launcher = find_launcher(command[0], options)
+    given = launcher.read(command[1:], host)
+    if given is None:
         as_it_is = Launch(arguments=tuple(command[1:]))
-        return Plan(program=program, launch=as_it_is, cold=as_it_is, environ=place.environ)
-    ask, kept = _complete(ask, wish, stdin)
-    cold = launcher.stay_cold(ask, place)
-    plan = Plan(program=program, launch=cold, cold=cold, environ=place.environ, stdin=kept)
+        return LaunchPlan(program=program, launch=as_it_is, cold=as_it_is, environ=host.environ)
+    given, kept = _complete(given, options, stdin)
+    cold = launcher.stay_cold(given, host)
+    bare = without_files(cold)
+    plan = LaunchPlan(program=program, launch=cold, cold=bare, environ=host.environ, stdin=kept)
     try:
-        return _Deciding(workspace, launcher, ask, wish, place).decide(plan)
+        return _Deciding(workspace, launcher, given, options, host).decide(plan)
     except UnapprovedError as error:
         return replace(plan, sentence=f"cold: {error.message} ({error.hint})")
     except (WarmstartError, OSError) as error:
         return replace(plan, sentence=f"cold: {error}")
 
 
-def find_launcher(program: str, wish: Wish) -> Launcher:
+def find_launcher(program: str, options: RunOptions) -> Launcher:
     """The launcher of an agent, by what its command is called."""
-    name = wish.agent or Path(program).name.removesuffix(".exe").removesuffix(".cmd")
-    return KNOWN[name]() if name in KNOWN else Other(name, wish.form)
+    name = options.agent or Path(program).name.removesuffix(".exe").removesuffix(".cmd")
+    return KNOWN[name]() if name in KNOWN else Other(name, options.form)
 
 
-def run_plan(workspace: Workspace, plan: Plan, tell: Callable[[str], None]) -> int:
+def run_plan(workspace: Workspace, plan: LaunchPlan, tell: Callable[[str], None]) -> int:
     """Start the agent and wait for it; its exit code.
 
     Raises:
@@ -173,23 +178,26 @@ def run_plan(workspace: Workspace, plan: Plan, tell: Callable[[str], None]) -> i
             clear_leftovers(workspace)
             stack.enter_context(hold_files(workspace, launch.seeds))
         except (WarmstartError, OSError) as error:
-            tell(f"cold: {error}")
+            if not plan.sentence.startswith("cold"):
+                tell(f"cold: {error}")
             launch = plan.cold
         environ = {**plan.environ, **launch.environ}
         return run_command((plan.program, *launch.arguments), environ, plan.stdin)
 
 
-def _complete(ask: Ask, wish: Wish, stdin: IO[bytes] | None) -> tuple[Ask, IO[bytes] | None]:
+def _complete(
+    given: AgentCommand, options: RunOptions, stdin: IO[bytes] | None
+) -> tuple[AgentCommand, IO[bytes] | None]:
     """The message, wherever it is; what came on stdin is kept for the agent."""
-    opening, kept = ask.message, None
-    if ask.reads_stdin and not opening and stdin is not None:
+    opening, kept = given.message, None
+    if given.reads_stdin and not opening and stdin is not None:
         kept = tempfile.TemporaryFile()  # noqa: SIM115 - the child reads it
         shutil.copyfileobj(stdin, kept)
         kept.seek(0)
         opening = kept.read(MAX_MESSAGE_BYTES).decode("utf-8", "replace")
         kept.seek(0)
     opening = opening.strip()
-    return replace(ask, message=wish.message.strip() or opening, opening=opening), kept
+    return replace(given, message=options.message.strip() or opening, opening=opening), kept
 
 
 class _Deciding(NamedTuple):
@@ -197,39 +205,40 @@ class _Deciding(NamedTuple):
 
     workspace: Workspace
     launcher: Launcher
-    ask: Ask
-    wish: Wish
-    place: Place
+    given: AgentCommand
+    options: RunOptions
+    host: Host
 
-    def decide(self, plan: Plan) -> Plan:
-        ask, wish = self.ask, self.wish
-        if wish.cold:
+    def decide(self, plan: LaunchPlan) -> LaunchPlan:
+        given, options = self.given, self.options
+        if given.continues:
+            return self._go_on(plan)
+        if options.cold:
             return self._go_cold(plan)
-        if ask.obstacle:
-            return replace(plan, sentence=f"cold: {ask.obstacle}")
-        if wish.template == AUTO and not ask.message:
+        if given.obstacle:
+            return replace(plan, sentence=f"cold: {given.obstacle}")
+        if options.template == AUTO and not given.message:
             return self._wait(plan)
-        if ask.continues and ask.native_id and self._is_known(ask.native_id):
-            return replace(plan, sentence="this session has its start already")
-        with open_library(self.workspace, read_only=wish.dry_run) as library:
+        with open_library(self.workspace, read_only=options.dry_run) as library:
             return self._choose(Bookcase(library), plan)
 
-    def _choose(self, bookcase: Bookcase, plan: Plan) -> Plan:
+    def _choose(self, bookcase: Bookcase, plan: LaunchPlan) -> LaunchPlan:
         """Look first: only what can really be given to the agent is written down as given."""
-        config = load_config(self.workspace, {"budget": self.wish.budget})
+        config = load_config(self.workspace, {"budget": self.options.budget})
         look = self._prepare(bookcase, config, form="", record=False)
-        form = self.launcher.name_form(self.ask, look.warmup) if look.is_warm else ""
+        form = self.launcher.name_form(self.given, look.warmup) if look.is_warm else ""
         if look.is_warm and not form:
-            return replace(plan, sentence="cold: there is no way to give this command a warm-up")
-        warm = self.launcher.put(self.ask, look, form, self.place) if form else plan.cold
+            return replace(plan, sentence="cold: this command cannot be given a warm-up")
+        warm = self.launcher.put(self.given, look, form, self.host) if form else plan.launch
         prepared = look
-        if not self.wish.dry_run:
+        if not self.options.dry_run:
             _check_places(warm)
             prepared = self._prepare(bookcase, config, form=form, record=True)
+            self._keep(prepared, form)
         return replace(
             plan,
-            launch=warm if prepared.is_warm else plan.cold,
-            environ={**plan.environ, STARTED_VARIABLE: self.ask.agent},
+            launch=warm if prepared.is_warm else plan.launch,
+            environ={**plan.environ, STARTED_VARIABLE: self.given.agent},
             sentence=_describe(prepared),
             arm=prepared.choice.arm,
             template=prepared.choice.template,
@@ -241,51 +250,106 @@ class _Deciding(NamedTuple):
         self, bookcase: Bookcase, config: WarmConfig, *, form: str, record: bool
     ) -> Prepared:
         occasion = Occasion(
-            message=self.ask.message,
-            opening=self.ask.opening,
-            agent=self.ask.agent,
-            model=self.ask.model,
-            tools=self.ask.tools,
-            template=self.wish.template,
-            unreviewed=self.wish.unreviewed,
-            cwd=self.ask.cwd,
-            seed=self.place.session_id,
+            message=self.given.message,
+            opening=self.given.opening,
+            agent=self.given.agent,
+            model=self.given.model,
+            tools=self.given.tools,
+            template=self.options.template,
+            unreviewed=self.options.unreviewed,
+            cwd=self.given.cwd,
+            seed=self.host.session_id,
             form=form,
-            native_id=self.place.session_id if form in NAMING_FORMS else self.ask.native_id,
+            native_id=self.host.session_id if form in NAMING_FORMS else self.given.native_id,
         )
         return prepare(self.workspace, occasion, config, record=record, bookcase=bookcase)
 
-    def _go_cold(self, plan: Plan) -> Plan:
+    def _go_cold(self, plan: LaunchPlan) -> LaunchPlan:
         """Asked for: a start like any other, only without a template."""
         sentence = "cold: as asked"
-        environ = {**plan.environ, STARTED_VARIABLE: self.ask.agent}
+        environ = {**plan.environ, STARTED_VARIABLE: self.given.agent}
         plan = replace(plan, sentence=sentence, arm=Arm.COLD, environ=environ)
-        if self.wish.dry_run:
+        if self.options.dry_run:
             return plan
         start = Start(
-            agent=self.ask.agent,
+            agent=self.given.agent,
             arm=Arm.COLD,
-            model=self.ask.model,
-            message_hash=hash_message(self.ask.opening),
+            model=self.given.model,
+            message_hash=hash_message(self.given.opening),
             started_at=time.time(),
-            cwd=self.ask.cwd or None,
-            native_id=self.ask.native_id,
+            cwd=self.given.cwd or None,
+            native_id=self.given.native_id,
         )
         with open_library(self.workspace) as library:
             return replace(plan, start=library.require_db().record_start(start))
 
-    def _wait(self, plan: Plan) -> Plan:
-        later = self.launcher.defer(self.ask, self.place)
+    def _wait(self, plan: LaunchPlan) -> LaunchPlan:
+        later = self.launcher.defer(self.given, self.host)
         if later is None:
             return replace(
                 plan, sentence="cold: no message to choose by; --template NAME needs none"
             )
-        budget = {} if self.wish.budget is None else {BUDGET_VARIABLE: str(self.wish.budget)}
+        budget = {} if self.options.budget is None else {BUDGET_VARIABLE: str(self.options.budget)}
         later = replace(later, environ={**later.environ, **budget})
         return replace(plan, launch=later, sentence="the first message will choose the template")
 
-    def _is_known(self, native_id: str) -> bool:
-        return find_start(self.workspace, self.ask.agent, native_id) is not None
+    def _keep(self, prepared: Prepared, form: str) -> None:
+        """Keep what the session gets for when it is resumed, unless its transcript does."""
+        if not prepared.is_warm or (self.given.agent, form) not in OUTSIDE_TRANSCRIPT:
+            return
+        key = self.given.native_id or name_start(prepared.start or 0)
+        warmup = merge_system(prepared.warmup) if form == PREFILL else prepared.warmup
+        with contextlib.suppress(WarmstartError, OSError):
+            keep_warmup(self.workspace, self.given.agent, key, warmup)
+
+    def _go_on(self, plan: LaunchPlan) -> LaunchPlan:
+        """A session that is there already: it goes on as it began and is not a start."""
+        own = {**plan.environ, STARTED_VARIABLE: self.given.agent}
+        if self.options.cold:
+            return replace(plan, sentence="cold: as asked", environ=own)
+        start = self._find_first_start()
+        if start is None and self.options.template == AUTO:
+            return replace(plan, sentence="this session began without warmstart and goes on so")
+        look = self._look_again(start)
+        if look is None or not look.is_warm:
+            return replace(plan, sentence="this session has its start already")
+        if self.given.obstacle:
+            return replace(plan, sentence=f"cold: {self.given.obstacle}")
+        form = self.launcher.name_form(self.given, look.warmup)
+        if not form:
+            return replace(plan, sentence="cold: this command cannot be given a warm-up")
+        launch = self.launcher.put(self.given, look, form, self.host)
+        if not self.options.dry_run:
+            _check_places(launch)
+        return replace(
+            plan,
+            launch=launch,
+            environ=own,
+            sentence=f"{_describe(look)}, for a session that goes on",
+            template=look.choice.template,
+            unreviewed=look.unreviewed,
+        )
+
+    def _find_first_start(self) -> RecordedStart | None:
+        if not self.given.native_id:
+            return None
+        return find_first_start(self.workspace, self.given.agent, self.given.native_id)
+
+    def _look_again(self, start: RecordedStart | None) -> Prepared | None:
+        """What the session began with; of one that began elsewhere, the template named."""
+        if start is None:
+            with open_library(self.workspace, read_only=True) as library:
+                config = load_config(self.workspace, {"budget": self.options.budget})
+                return self._prepare(Bookcase(library), config, form="", record=False)
+        keys = (self.given.native_id or "", name_start(start.id))
+        found = (find_warmup(self.workspace, self.given.agent, key) for key in keys)
+        warmup = next((one for one in found if one is not None), None)
+        if warmup is None:
+            return None
+        choice = TemplateChoice(
+            template=start.template, arm=Arm.WARM, reason="as it began", task_type="mixed"
+        )
+        return Prepared(choice=choice, warmup=warmup, version=start.version)
 
 
 def _check_places(launch: Launch) -> None:
@@ -313,4 +377,12 @@ def _describe(prepared: Prepared) -> str:
     )
 
 
-__all__ = ["KNOWN", "Plan", "Wish", "find_launcher", "plan_launch", "run_plan", "this_place"]
+__all__ = [
+    "KNOWN",
+    "LaunchPlan",
+    "RunOptions",
+    "find_launcher",
+    "plan_launch",
+    "run_plan",
+    "this_host",
+]

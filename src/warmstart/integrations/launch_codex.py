@@ -15,11 +15,20 @@ from itertools import chain
 from pathlib import Path
 
 from warmstart.app.warming import Prepared
-from warmstart.integrations.launch_parts import Ask, Launch, Place, Seed, has_examples
-from warmstart.integrations.launch_words import END, Grammar, Words, read_words
+from warmstart.integrations.launch_parts import (
+    END,
+    AgentCommand,
+    Grammar,
+    Host,
+    Launch,
+    ParsedArgs,
+    SeedFile,
+    has_examples,
+    parse_args,
+)
 from warmstart.integrations.tools import AGENT_TOOLS, CODEX
 from warmstart.model.warmup import WarmUp
-from warmstart.warm.target import Target
+from warmstart.warm import Target
 
 FORMAT_VERSION = "0.166.0"
 """The version whose rollouts a seed is written like."""
@@ -49,21 +58,21 @@ INSTRUCTIONS = "developer_instructions"
 class Codex:
     """Launches of ``codex``."""
 
-    def read(self, arguments: Sequence[str], place: Place) -> Ask | None:
+    def read(self, arguments: Sequence[str], host: Host) -> AgentCommand | None:
         """``codex [MESSAGE]``, ``codex exec [MESSAGE]``, and the sessions they resume."""
-        words = read_words(arguments, GRAMMAR)
+        words = parse_args(arguments, GRAMMAR)
         command, rest = _find_command(words)
         if command in SUBCOMMANDS or words.has("-h", "--help", "-V", "--version"):
             return None
         continues = rest[:1] in (["resume"], ["fork"])
         native, message = _split(rest, words) if continues else (None, "".join(rest[:1]))
-        return Ask(
+        return AgentCommand(
             agent=CODEX,
             arguments=tuple(arguments),
             words=words,
             message="" if message == "-" else message,
             model=words.find("-m", "--model"),
-            cwd=str(Path(place.cwd) / (words.find("-C", "--cd") or "")),
+            cwd=str(Path(host.cwd) / (words.find("-C", "--cd") or "")),
             tools=AGENT_TOOLS[CODEX],
             native_id=native,
             reads_stdin=command in EXEC and message in ("", "-"),
@@ -71,40 +80,40 @@ class Codex:
             obstacle=RESUMED if continues else "",
         )
 
-    def name_form(self, ask: Ask, warmup: WarmUp) -> str:
+    def name_form(self, given: AgentCommand, warmup: WarmUp) -> str:
         """A rollout for a new session."""
-        if has_examples(warmup) and not ask.words.has(*ELSEWHERE):
+        if has_examples(warmup) and not given.words.has(*ELSEWHERE):
             return "codex-rollout"
-        return "" if _find_obstacle(ask.words) else "text"
+        return "" if _find_obstacle(given.words) else "text"
 
-    def put(self, ask: Ask, prepared: Prepared, form: str, place: Place) -> Launch:
+    def put(self, given: AgentCommand, prepared: Prepared, form: str, host: Host) -> Launch:
         """The same command, going on with the rollout."""
-        home = place.folder("CODEX_HOME", ".codex")
+        home = host.folder("CODEX_HOME", ".codex")
         if form == "text":
             own = _read_instructions(home)
             text = "\n\n".join(filter(None, (own, prepared.render("text").text)))
-            return Launch(arguments=("-c", f"{INSTRUCTIONS}={_quote(text)}", *ask.arguments))
+            return Launch(arguments=("-c", f"{INSTRUCTIONS}={_quote(text)}", *given.arguments))
         target = Target(
-            cwd=ask.cwd, session_id=place.session_id, version=FORMAT_VERSION, now=place.now
+            cwd=given.cwd, session_id=host.session_id, version=FORMAT_VERSION, now=host.now
         )
         rendered = prepared.render(form, target)
         return Launch(
-            arguments=tuple(_resume(ask.words, place.session_id)),
-            seeds=(Seed(home / rendered.path, rendered.to_bytes()),),
+            arguments=tuple(_resume(given.words, host.session_id)),
+            seeds=(SeedFile(home / rendered.path, rendered.to_bytes()),),
         )
 
-    def stay_cold(self, ask: Ask, place: Place) -> Launch:
+    def stay_cold(self, given: AgentCommand, host: Host) -> Launch:
         """Codex takes no id from outside."""
-        del place
-        return Launch(arguments=ask.arguments)
+        del host
+        return Launch(arguments=given.arguments)
 
-    def defer(self, ask: Ask, place: Place) -> Launch | None:
+    def defer(self, given: AgentCommand, host: Host) -> Launch | None:
         """Nothing of Codex' waits for the first message."""
-        del ask, place
+        del given, host
         return None
 
 
-def _find_command(words: Words) -> tuple[str, list[str]]:
+def _find_command(words: ParsedArgs) -> tuple[str, list[str]]:
     """The subcommand (empty for the interactive one), and the words that are its own."""
     plain = list(words.plain)
     if _is_exec(plain):
@@ -113,7 +122,7 @@ def _find_command(words: Words) -> tuple[str, list[str]]:
     return (plain[0] if plain[:1] and plain[0] in SUBCOMMANDS else ""), plain
 
 
-def _split(rest: list[str], words: Words) -> tuple[str | None, str]:
+def _split(rest: list[str], words: ParsedArgs) -> tuple[str | None, str]:
     """The id of a session that is resumed, and the message; a fork has an id of its own."""
     kind, *own = rest
     if words.has("--last"):
@@ -121,7 +130,7 @@ def _split(rest: list[str], words: Words) -> tuple[str | None, str]:
     return (own[0] if own and kind == "resume" else None), "".join(own[1:2])
 
 
-def _resume(words: Words, session_id: str) -> list[str]:
+def _resume(words: ParsedArgs, session_id: str) -> list[str]:
     """All options first, since ``resume`` knows fewer of them than what stands before it.
 
     Images take every word after them, up to the mark before the message.
@@ -130,7 +139,7 @@ def _resume(words: Words, session_id: str) -> list[str]:
     head = [plain.pop(0)] if _is_exec(plain) else []
     images = [(IMAGES[0], image) for o in words.options if o.name in IMAGES for image in o.values]
     parts = [part for part in words.parts if not isinstance(part, str)]
-    kept = Words(tuple(parts)).without(*IMAGES)
+    kept = ParsedArgs(tuple(parts)).without(*IMAGES)
     mark = [END] if plain and (images or END in words.parts) else []
     return [*head, *kept, "resume", session_id, *chain(*images), *mark, *plain[:1]]
 
@@ -139,7 +148,7 @@ def _is_exec(plain: Sequence[str]) -> bool:
     return bool(plain) and plain[0] in EXEC
 
 
-def _find_obstacle(words: Words) -> str:
+def _find_obstacle(words: ParsedArgs) -> str:
     """Text goes through a setting; another hand on it, or settings we cannot read, forbid that."""
     given = [value for option in words.options for value in option.values]
     if any(value.startswith(INSTRUCTIONS) for value in given):

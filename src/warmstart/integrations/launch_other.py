@@ -1,7 +1,7 @@
 """Any other command, given its warm-up in a file.
 
 ``WARMSTART_WARMUP_FILE`` names the file, and so does every ``{warmup}`` on the command line. Which
-form it has is the user's to say; without one the command starts cold.
+form it has is the user's to say; without one the command starts cold, with an empty file.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from warmstart.app.warming import Prepared
-from warmstart.integrations.launch_parts import Ask, Launch, Place, Seed
+from warmstart.integrations.launch_parts import AgentCommand, Host, Launch, SeedFile
 from warmstart.model.warmup import WarmUp
 from warmstart.placeholders import fill_words
-from warmstart.warm.target import Target
+from warmstart.warm import Target
 
 VARIABLE = "WARMSTART_WARMUP_FILE"
 PLACEHOLDER = "warmup"
@@ -27,45 +27,52 @@ class Other:
         self.agent = agent
         self.form = form
 
-    def read(self, arguments: Sequence[str], place: Place) -> Ask | None:
-        """Where its message is, nobody knows."""
-        unknown = f"{self.agent} is no agent known here; --as text gives it the warm-up in a file"
-        return Ask(
+    def read(self, arguments: Sequence[str], host: Host) -> AgentCommand | None:
+        """The command as it is; where its message stands is not known."""
+        unknown = (
+            f"{self.agent} is not an agent known here; --as text gives it the warm-up in a file"
+        )
+        return AgentCommand(
             agent=self.agent,
             arguments=tuple(arguments),
-            cwd=place.cwd,
+            cwd=host.cwd,
             obstacle="" if self.form else unknown,
         )
 
-    def name_form(self, ask: Ask, warmup: WarmUp) -> str:
-        """What the user said."""
-        del ask, warmup
+    def name_form(self, given: AgentCommand, warmup: WarmUp) -> str:
+        """The form the user named."""
+        del given, warmup
         return self.form
 
-    def put(self, ask: Ask, prepared: Prepared, form: str, place: Place) -> Launch:
+    def put(self, given: AgentCommand, prepared: Prepared, form: str, host: Host) -> Launch:
         """A file of that form."""
         target = Target(
-            cwd=ask.cwd, session_id=place.session_id, version="0", now=place.now,
+            cwd=given.cwd, session_id=host.session_id, version="0", now=host.now,
             messages=None,
         )  # fmt: skip
         data = prepared.render(form, target).to_bytes()
-        return self._name_file(ask, place, data)
+        return self._name_file(given, host, data)
 
-    def stay_cold(self, ask: Ask, place: Place) -> Launch:
+    def stay_cold(self, given: AgentCommand, host: Host) -> Launch:
         """An empty file where the command wants one, so that it runs the same."""
-        return self._name_file(ask, place, b"") if self.form else Launch(arguments=ask.arguments)
+        wants_file = bool(self.form) or any(
+            f"{{{PLACEHOLDER}}}" in word for word in given.arguments
+        )
+        return (
+            self._name_file(given, host, b"") if wants_file else Launch(arguments=given.arguments)
+        )
 
-    def defer(self, ask: Ask, place: Place) -> Launch | None:
-        """Nobody knows how."""
-        del ask, place
+    def defer(self, given: AgentCommand, host: Host) -> Launch | None:
+        """None: such a command cannot choose later."""
+        del given, host
         return None
 
-    def _name_file(self, ask: Ask, place: Place, data: bytes) -> Launch:
-        path = place.home / FOLDER / f"{place.session_id}.txt"
+    def _name_file(self, given: AgentCommand, host: Host, data: bytes) -> Launch:
+        path = host.home / FOLDER / f"{host.session_id}.txt"
         return Launch(
-            arguments=tuple(fill_words(ask.arguments, {PLACEHOLDER: str(path)})),
+            arguments=tuple(fill_words(given.arguments, {PLACEHOLDER: str(path)})),
             environ={VARIABLE: str(path)},
-            seeds=(Seed(path, data),),
+            seeds=(SeedFile(path, data),),
         )
 
 

@@ -16,9 +16,8 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from warmstart.model.warmup import WarmUp
-from warmstart.warm.inject import is_warm
-from warmstart.warm.turns import list_turns
-from warmstart.warm.wire import write_responses
+from warmstart.warm import is_warm, list_messages
+from warmstart.wire import CODECS, Prompt
 
 Item = dict[str, Any]
 
@@ -48,7 +47,8 @@ class WarmSession:
         self.session = session
         self.warmup = warmup
         # The agent's instructions are the system message; frame and guidance go with the examples.
-        self._items = write_responses(list_turns(warmup, with_system=True))
+        prompt = Prompt(messages=list_messages(warmup, with_system=True))
+        self._items = CODECS["responses"].encode_request(prompt)["input"]
 
     @classmethod
     def start(cls, session: Session, message: str, **fields: Any) -> WarmSession:

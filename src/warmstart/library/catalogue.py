@@ -22,8 +22,7 @@ from warmstart.home import STORE_FILE
 from warmstart.library.files import ID_DIGITS, TemplateFiles
 from warmstart.library.listed import Listed, Record
 from warmstart.model.state import Arm, TemplateState
-from warmstart.store.template_reader import TemplateReader, open_template_reader
-from warmstart.store.templates import TemplateRow, Templates
+from warmstart.store import TemplateDB, TemplateRow, open_template_db
 from warmstart.template.errors import show_name
 
 TEMPLATES_FOLDER = "templates"
@@ -35,7 +34,7 @@ UNKNOWN = "unknown to the store"
 class Catalogue:
     """Versions of templates, by what the store and the names of their files say."""
 
-    def __init__(self, folder: Path, known: Templates | None = None) -> None:
+    def __init__(self, folder: Path, known: TemplateDB | None = None) -> None:
         self.folder = folder
         self.files = TemplateFiles(folder)
         self._known = known
@@ -105,7 +104,7 @@ class Catalogue:
 class OpenCatalogue(Catalogue):
     """A catalogue that holds its store open until it is closed."""
 
-    def __init__(self, folder: Path, reader: TemplateReader | None = None) -> None:
+    def __init__(self, folder: Path, reader: TemplateDB | None = None) -> None:
         super().__init__(folder, reader)
         self._reader = reader
 
@@ -128,7 +127,7 @@ def open_catalogue(home: Path, store: str | None = None) -> OpenCatalogue:
     location = find_store(home, store)
     if "://" not in location and not Path(location).exists():
         return OpenCatalogue(folder)
-    return OpenCatalogue(folder, open_template_reader(location))
+    return OpenCatalogue(folder, open_template_db(location))
 
 
 def get_current(rows: Sequence[TemplateRow]) -> TemplateRow:

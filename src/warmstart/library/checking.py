@@ -9,7 +9,7 @@ from warmstart.errors import NotFoundError, WarmstartError
 from warmstart.library.catalogue import UNKNOWN
 from warmstart.library.files import FILE_MODE, FOLDER_MODE
 from warmstart.library.model import Problem
-from warmstart.store.templates import TemplateRow
+from warmstart.store import TemplateRow
 
 if TYPE_CHECKING:
     from warmstart.library.library import Library

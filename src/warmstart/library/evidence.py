@@ -15,7 +15,7 @@ __all__ = ["list_evidence"]
 
 def list_evidence(template: Template) -> tuple[str, ...]:
     """Every flag, and behind it the words it was found by where they are still in the template."""
-    from warmstart.redact.injection import find_orders  # noqa: PLC0415 - not for every command
+    from warmstart.redact import find_orders  # noqa: PLC0415 - not for every command
 
     words = {
         f"{where[:MAX_PLACE]}: {kind}": evidence

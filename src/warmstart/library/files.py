@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from warmstart.atomic import PREFIX, write_whole
 from warmstart.errors import NotFoundError
-from warmstart.template.errors import TemplateError
+from warmstart.template import TemplateError
 from warmstart.template.names import MAX_VERSION, check_name
 
 FOLDER_MODE = 0o700
@@ -127,7 +127,8 @@ def read_regular(path: Path, most: int) -> bytes:
         TemplateError: it is a link, a folder, a device, or too large.
     """
     # Without O_NONBLOCK a named pipe would be waited for.
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    names = ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY")  # not every system has them all
+    flags = sum(getattr(os, name, 0) for name in names) | os.O_RDONLY
     try:
         handle = os.open(path, flags)
     except (FileNotFoundError, NotADirectoryError) as error:

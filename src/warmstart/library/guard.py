@@ -48,7 +48,7 @@ def redact_from_others(template: Template) -> Checked:
 
 def find_flags(template: Template) -> tuple[str, ...]:
     """What reads like an order to an agent, with the place it stands at; sorted."""
-    from warmstart.redact.injection import find_instructions  # noqa: PLC0415 - as above
+    from warmstart.redact import find_instructions  # noqa: PLC0415 - as above
 
     found = set(template.provenance.flags)
     for where, text in list_scanned(template):
@@ -85,7 +85,7 @@ class _Cleaner:
     """Takes out what nobody sees first, so that nothing can hide from redaction behind it."""
 
     def __init__(self, redactor: Redactor) -> None:
-        from warmstart.redact.injection import strip_hidden  # noqa: PLC0415 - as above
+        from warmstart.redact import strip_hidden  # noqa: PLC0415 - as above
 
         self._redactor = redactor
         self._strip = strip_hidden

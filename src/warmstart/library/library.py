@@ -33,7 +33,7 @@ from warmstart.library.model import (
 )
 from warmstart.library.shelf import Shelf, moves_current
 from warmstart.model.template import Template, TemplateState
-from warmstart.store.templates import TemplateRow
+from warmstart.store import TemplateRow
 from warmstart.template import (
     TemplateError,
     canonical_json,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from warmstart.library.catalogue import TEMPLATES_FOLDER, find_store
 from warmstart.library.library import Library
-from warmstart.store.templatedb import open_template_db
+from warmstart.store import open_template_db
 
 __all__ = ["TEMPLATES_FOLDER", "find_store", "open_for_reading"]
 

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from warmstart.library.model import Retired
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
-from warmstart.store.templatedb import TemplateDB
-from warmstart.store.templates import TemplateRow
+from warmstart.store import TemplateDB, TemplateRow
 from warmstart.template.record import MIN_SETTLED, Comparison, Tally, find_harm
 
 IN_USE = (TemplateState.APPROVED, TemplateState.DRAFT)

@@ -15,8 +15,7 @@ from warmstart.library.files import ID_DIGITS
 from warmstart.library.guard import find_flags
 from warmstart.library.model import Saved
 from warmstart.model.template import Template, TemplateState
-from warmstart.store.templatedb import TemplateDB
-from warmstart.store.templates import TemplateRow
+from warmstart.store import TemplateDB, TemplateRow
 from warmstart.template import DEFAULT_LIMITS, parse_document, template_from_dict, template_id
 
 

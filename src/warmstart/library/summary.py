@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from warmstart.model.template import Template
-from warmstart.template.canonical import canonical_json
+from warmstart.template import canonical_json
 from warmstart.template.dataset import list_tools
 from warmstart.template.texts import list_texts
-from warmstart.warm.tokens import estimate_tokens
+from warmstart.warm import estimate_tokens
 
 MAX_MARKERS = 20
 SPOKEN = ("system_context", "guidance", "examples", "recoveries")

@@ -1,4 +1,4 @@
-"""The server over HTTP: on loopback alone, and only for those who know the token."""
+"""The server over HTTP: on loopback only, and only for requests that carry the token."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from warmstart.app import Workspace
-from warmstart.mcp.server import open_server
+from warmstart.mcp.server import mask_log, open_server
 
 HOST = "127.0.0.1"
 PATH = "/mcp"
@@ -15,7 +15,7 @@ _App = Callable[[Any, Any, Any], Awaitable[None]]
 
 
 def make_token() -> str:
-    """A token nobody can guess."""
+    """A random token of 256 bits."""
     return secrets.token_urlsafe(32)
 
 
@@ -26,7 +26,7 @@ def open_app(workspace: Workspace, token: str) -> _App:
 
 
 def require_token(app: _App, token: str) -> _App:
-    """Let through what carries the token; everything else is told 401 and nothing more."""
+    """The app behind its token; a request without it gets 401 and nothing more."""
     wanted = f"Bearer {token}".encode()
 
     async def guarded(scope: Any, receive: Any, send: Any) -> None:
@@ -50,4 +50,6 @@ def serve_http(workspace: Workspace, port: int, token: str) -> None:
     """Answer on loopback until stopped."""
     import uvicorn  # noqa: PLC0415 - comes with the mcp package
 
-    uvicorn.run(open_app(workspace, token), host=HOST, port=port, log_level="warning")
+    app = open_app(workspace, token)
+    mask_log()
+    uvicorn.run(app, host=HOST, port=port, log_level="warning")

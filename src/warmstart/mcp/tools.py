@@ -82,9 +82,9 @@ def one_session(session_id: str) -> dict[str, Any]:
     return {"session_id": session_id}
 
 
-def compare(session_id: str, compare_with: str) -> dict[str, Any]:
+def compare(session_id: str, compare_with: str, details: bool = False) -> dict[str, Any]:  # noqa: FBT001, FBT002 - named by clients
     """What ``compare`` takes."""
-    return {"session_id": session_id, "compare_with": compare_with}
+    return {"session_id": session_id, "compare_with": compare_with, "details": details}
 
 
 def select(message: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from warmstart.mine.volatile import (
     split_scheme,
 )
 from warmstart.model import Call, Session
-from warmstart.outcome.tools import ToolKind, kind_of
+from warmstart.outcome import ToolKind, kind_of
 
 SHARED_SESSIONS = 2
 MAX_VALUE = 160

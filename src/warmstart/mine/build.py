@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from warmstart.errors import UsageError
-from warmstart.facts.derive import derive_facts
+from warmstart.facts import derive_facts
 from warmstart.mine import context
 from warmstart.mine.abstract import Vocabulary
 from warmstart.mine.arguments import count_arguments, list_arguments
@@ -28,9 +28,8 @@ from warmstart.mine.rules import tally
 from warmstart.mine.seal import Redacts, seal
 from warmstart.mine.select import select_examples
 from warmstart.mine.signature import common_messages
-from warmstart.model import Session
+from warmstart.model import Session, Status
 from warmstart.model.facts import SessionFacts
-from warmstart.model.outcome import Status
 from warmstart.model.template import Provenance, Template
 
 CONTEXT_SESSIONS = 200

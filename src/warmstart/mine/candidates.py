@@ -11,18 +11,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, compress, count
+from itertools import chain, compress
 from math import fsum
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
-from warmstart.facts.columns import ERROR_CLASS, columns_of
-from warmstart.facts.verdicts import CLASSES, IS_ERROR, IS_OK
 from warmstart.mine.rules import Rules, Tally, find_cap, find_reason, tally
 from warmstart.mine.trivial import is_trivial
+from warmstart.model import Certainty, ErrorClass, Link, Status
 from warmstart.model.facts import CallFact, SessionFacts
-from warmstart.model.outcome import Certainty, ErrorClass, Status
-from warmstart.model.session import Link
 
 REPAIR_SHARE = 3
 """One fetched session in this many is fetched for its repairs."""
@@ -172,7 +169,7 @@ def _cover(
     """Greedy cover of (tool, argument shape), each worth its tool's weight, for its cost."""
     weights = {tool: stat.weight for tool, stat in stats.items()}
     shapes = {
-        one.id: {(call.tool, call.shape) for call in one.calls if is_verified(call)}
+        one.id: {(call.tool, call.signature_hash) for call in one.calls if is_verified(call)}
         for one in shortlist
     }
     seen: set[tuple[str, int]] = set()
@@ -241,15 +238,12 @@ def _cover_repairs(shortlist: list[SessionFacts], wanted: int) -> list[SessionFa
 
 def _repair_kinds(facts: SessionFacts) -> Counter[tuple[str, ErrorClass | None]]:
     """Failed calls that ``_repair_pairs`` finds a success for, by tool and class."""
-    calls = columns_of(facts.calls)
-    names, tools, statuses = calls.names, calls.tools, calls.statuses
     # The last success of each tool: every failure before it was put right.
-    worked = dict(compress(zip(tools, count(), strict=False), statuses.translate(IS_OK)))
-    places = zip(count(), tools, calls.column(ERROR_CLASS), strict=False)
+    worked = {call.tool: place for place, call in enumerate(facts.calls) if call.status is _OK}
     return Counter(
-        (names[tool], CLASSES[error_class])
-        for place, tool, error_class in compress(places, statuses.translate(IS_ERROR))
-        if place < worked.get(tool, -1) and not is_trivial(names[tool])
+        (call.tool, call.error_class)
+        for place, call in enumerate(facts.calls)
+        if call.status is _ERROR and place < worked.get(call.tool, -1) and not is_trivial(call.tool)
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from warmstart.mine.trivial import is_trivial
 from warmstart.mine.volatile import looks_like_path, split_scheme
 from warmstart.model import Call, Status
-from warmstart.outcome.tools import ToolKind, command_of, kind_of
+from warmstart.outcome import ToolKind, command_of, kind_of
 
 MAX_NAMED = 3
 VAGUE = ("other words in the command",)

@@ -16,7 +16,7 @@ from warmstart.mine.arguments import shape_of
 from warmstart.mine.changes import targets_of
 from warmstart.mine.trivial import is_trivial
 from warmstart.model import Call, Session, Status
-from warmstart.outcome.tools import ToolKind, command_of, kind_of
+from warmstart.outcome import ToolKind, command_of, kind_of
 
 MIN_ERRORS = 4
 MIN_CALLS = 8

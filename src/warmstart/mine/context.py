@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 from warmstart.mine.episodes import shorten
 from warmstart.mine.trivial import is_trivial
 from warmstart.mine.volatile import IN_TEXT, is_absolute, relative_to
+from warmstart.model import Status
 from warmstart.model.facts import CallFact, Marker, MarkerKind, SessionFacts
-from warmstart.model.outcome import Status
 from warmstart.model.template import UserPatterns
 from warmstart.profile.styles import find_domains, find_feedback, find_style
 from warmstart.profile.tool_types import ToolType, classify_session, classify_tool
@@ -126,11 +126,11 @@ def list_domains(facts: Sequence[SessionFacts]) -> tuple[str, ...]:
 
 def find_user_patterns(facts: Sequence[SessionFacts]) -> UserPatterns:
     """How the user writes, from all of their turns together."""
-    spoken = [one for one in facts if one.voice.messages]
+    spoken = [one for one in facts if one.user_style.messages]
     if not spoken:
         return UserPatterns()
-    styles = Counter(str(find_style(one.voice) or "") for one in spoken)
-    replied = Counter(str(find_feedback(one.voice) or "") for one in spoken)
+    styles = Counter(str(find_style(one.user_style) or "") for one in spoken)
+    replied = Counter(str(find_feedback(one.user_style) or "") for one in spoken)
     del styles[""], replied[""]
     return UserPatterns(
         style=_commonest(styles) or "",

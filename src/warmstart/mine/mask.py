@@ -9,9 +9,10 @@ can be seen.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from operator import is_
 from typing import Any, Protocol, TypeVar
+
+from msgspec.structs import replace
 
 from warmstart.model import Call, Message, Request, Result, Session
 from warmstart.model.facts import SessionFacts

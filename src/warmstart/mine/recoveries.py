@@ -22,7 +22,7 @@ from warmstart.mine.signature import WORDS, complaint_line, make_signature
 from warmstart.mine.trivial import is_trivial
 from warmstart.model import Call, Certainty, ErrorClass, Session, Status
 from warmstart.model.template import Recovery
-from warmstart.outcome.tools import ToolKind, kind_of
+from warmstart.outcome import ToolKind, kind_of
 
 WITHIN_CALLS = 8
 MIN_LIKENESS = 0.25

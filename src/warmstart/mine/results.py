@@ -13,7 +13,7 @@ import orjson
 from warmstart.mine.abstract import Abstraction
 from warmstart.mine.trivial import is_outside_call
 from warmstart.model import Request
-from warmstart.outcome.tools import ToolKind, kind_of
+from warmstart.outcome import ToolKind, kind_of
 
 LEFT_OUT = "[result left out: text from outside]"
 NOTHING = "[no output]"

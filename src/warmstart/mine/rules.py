@@ -7,28 +7,23 @@ up to the sessions that were looked at.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import compress
 from statistics import median
 from typing import NamedTuple
 
-from warmstart.facts.columns import ERROR_CLASS, columns_of
-from warmstart.facts.verdicts import CLASSES, ERROR, IS_ERROR, OK
 from warmstart.mine.trivial import is_trivial
+from warmstart.model import ErrorClass, Link, Status
 from warmstart.model.facts import SessionFacts
-from warmstart.model.outcome import ErrorClass, Status
-from warmstart.model.session import Link
 
 MEDIAN_NEEDS_SESSIONS = 8
 """Below this many sessions a median says nothing about the agent."""
 FEW_SESSIONS_ERROR_RATE = 0.15
 BAD_ENDS = ("error", "crash", "fail", "limit", "timeout", "abort", "kill", "exceeded", "overflow")
 """Words in a format's own end reason that mean the session did not come to its end."""
-_STATUSES = tuple(Status)
-_IS_UNJUDGED = bytes(place not in {OK, ERROR} for place in range(256))
-"""Tables that make a mask of how calls ended."""
+_OK, _ERROR = Status.OK, Status.ERROR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,27 +92,19 @@ _make_tally = partial(tuple.__new__, Tally)
 
 def tally(facts: SessionFacts, rules: Rules) -> Tally:
     """Count what was judged, and ask every rule but the one about errors."""
-    calls = columns_of(facts.calls)
-    if not len(calls):
+    calls = facts.calls
+    if not calls:
         return _make_tally((facts, 0, [], {}, _shortcoming(facts, 0, 0, rules)))
-    names, tools, statuses = calls.names, calls.tools, calls.statuses
-    used = {name: tools.count(number) for number, name in enumerate(names)}
-    errors = statuses.count(ERROR)
-    judged = statuses.count(OK) + errors
-    shortcoming = _shortcoming(facts, len(statuses), judged, rules)
+    used = Counter([call.tool for call in calls])
+    failed = [_make_failure((call.tool, call.error_class)) for call in calls
+              if call.status is _ERROR]  # fmt: skip
+    unjudged = [call.tool for call in calls if call.status is not _OK and call.status is not _ERROR]
+    judged = len(calls) - len(unjudged)
+    shortcoming = _shortcoming(facts, len(calls), judged, rules)
     if shortcoming is None and facts.reward is None:
-        last = _STATUSES[statuses[-1]]
-        shortcoming = _bad_ending(facts, last) or _too_trivial(used, len(statuses), rules)
-    if judged < len(statuses):
-        for number in compress(tools, statuses.translate(_IS_UNJUDGED)):
-            used[names[number]] -= 1
-    failed: list[Failure] = []
-    if errors:
-        mask = statuses.translate(IS_ERROR)
-        pairs = zip(tools, calls.column(ERROR_CLASS), strict=True)
-        failed = [
-            _make_failure((names[tool], CLASSES[kind])) for tool, kind in compress(pairs, mask)
-        ]
+        shortcoming = _bad_ending(facts, calls[-1].status) or _too_trivial(used, len(calls), rules)
+    if unjudged:
+        used.subtract(unjudged)
     return _make_tally((facts, judged, failed, used, shortcoming))
 
 

@@ -16,7 +16,7 @@ from warmstart.errors import WarmstartError
 from warmstart.mine.people import make_eraser
 from warmstart.model.facts import Marker
 from warmstart.model.template import Provenance, Template
-from warmstart.redact.injection import find_instructions, strip_hidden
+from warmstart.redact import find_instructions, strip_hidden
 
 MAX_FLAGS = 40
 MAX_ROUNDS = 4

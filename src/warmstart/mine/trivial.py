@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from warmstart.outcome.tools import ToolKind, command_of, kind_of
+from warmstart.outcome import ToolKind, command_of, kind_of
 from warmstart.profile.tool_types import ToolType, classify_tool
 
 _ALSO_TRIVIAL = frozenset({

@@ -1,6 +1,8 @@
-"""The nouns everything else is written in: frozen, slotted, keyword-only.
+"""The nouns everything else is written in: frozen, keyword-only records.
 
-Nothing here opens, prints or decides; change is ``dataclasses.replace``.
+Nothing here opens, prints or decides. What exists once per message, call or session is a
+``msgspec.Struct``, fifteen times cheaper to make than a frozen dataclass; change is
+``msgspec.structs.replace``. The others are dataclasses.
 """
 
 from __future__ import annotations

@@ -2,20 +2,32 @@
 
 Profiles, learning curves, compaction checks and the candidates for mining are all computed from
 these. Contents stay in the source and are fetched for the few calls that were chosen.
+
+These records also define the tables of ``facts.db`` (``facts.tables``): a field added here is a
+column there, so it must be a number, a text, a boolean, a ``StrEnum``, one of these or None, or a
+record of such fields.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
+
+import msgspec
 
 from warmstart.model.marker import Marker, MarkerKind
 from warmstart.model.message import Tokens
 from warmstart.model.outcome import Certainty, ErrorClass, Status
 from warmstart.model.session import NO_TOKENS, Parent
 
-__all__ = ["NO_VOICE", "CallFact", "Marker", "MarkerKind", "SessionFacts", "Voice"]
+__all__ = [
+    "CallFact",
+    "Marker",
+    "MarkerKind",
+    "SessionFacts",
+    "StatusCounts",
+    "UserStyleCounts",
+]
 
 
 class CallFact(NamedTuple):
@@ -33,14 +45,35 @@ class CallFact(NamedTuple):
     error_class: ErrorClass | None
     masked: bool
     """The command hides its own exit code."""
-    same: int
+    arguments_hash: int
     """Equal for calls of one tool with identical arguments (64-bit hash)."""
-    shape: int
+    signature_hash: int
     """Equal for calls of one tool with the same argument names and kinds of value."""
+    evidence: str = ""
+    """The rule that decided, as listed in docs/outcomes.md."""
+    exit_code: int | None = None
+    """The command's exit code as observed, or implied by a silent search."""
 
 
-class Voice(NamedTuple):
-    """How the user writes, as counts over their own turns; styles are derived from it."""
+class StatusCounts(NamedTuple):
+    """Calls by how they ended: one field per ``Status``, in its order."""
+
+    ok: int = 0
+    error: int = 0
+    rejected: int = 0
+    cancelled: int = 0
+    unanswered: int = 0
+    unknown: int = 0
+
+    @classmethod
+    def of(cls, calls: Iterable[CallFact]) -> StatusCounts:
+        """The counts of some calls."""
+        statuses = [call.status for call in calls]
+        return cls(*map(statuses.count, Status)) if statuses else cls()
+
+
+class UserStyleCounts(NamedTuple):
+    """How the user writes, as counts over their own turns; styles are derived from them."""
 
     messages: int = 0
     words: int = 0
@@ -57,11 +90,7 @@ class Voice(NamedTuple):
     """Turns with please, thanks and the like."""
 
 
-NO_VOICE = Voice()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionFacts:
+class SessionFacts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One session without its contents."""
 
     id: str
@@ -94,6 +123,13 @@ class SessionFacts:
     """For each compaction, the position of the first call after it."""
     markers: Sequence[Marker] = ()
     """The most used ones, most used first."""
-    voice: Voice = NO_VOICE
+    user_style: UserStyleCounts = UserStyleCounts()
+    statuses: StatusCounts = StatusCounts()
+    """Of ``calls``; known also where those were not loaded."""
     path: str | None = None
     """The file or database it was read from."""
+
+    @property
+    def native_id(self) -> str:
+        """The agent's own id."""
+        return self.id.removeprefix(f"{self.origin}:")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+import msgspec
 
 from warmstart.model.outcome import Status
 
@@ -43,8 +44,11 @@ class Fate(StrEnum):
     """A repeat of a message that counts elsewhere (compaction tail, fork, resume)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tokens:
+_COUNTED = (Fate.LIVE, Fate.ARCHIVED)
+_WARMUP = Kind.WARMUP
+
+
+class Tokens(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Tokens billed, each kind once."""
 
     input: int = 0
@@ -68,20 +72,18 @@ class Tokens:
         return self.input + self.output + self.cache_read + self.cache_write
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The agent asking for a tool: half of a call."""
 
     tool: str
     id: str | None = None
     """The source's own call id; None where the format has none."""
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = msgspec.field(default_factory=dict)
     raw: str | None = None
     """The argument text as written, only where it is no JSON object."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class Result(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What came back, with every explicit signal the source has: the other half of a call."""
 
     text: str
@@ -96,8 +98,7 @@ class Result:
     """Set where the source itself says rejected or cancelled."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class Message(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One message, in the order of its source; the clock never decides."""
 
     role: Role
@@ -116,4 +117,4 @@ class Message:
     @property
     def counts(self) -> bool:
         """Whether its calls belong in rates: it happened, here, and was not put there by us."""
-        return self.fate in (Fate.LIVE, Fate.ARCHIVED) and self.kind is not Kind.WARMUP
+        return self.fate in _COUNTED and self.kind is not _WARMUP

@@ -7,8 +7,9 @@ apart because they disagree for good reasons: ``grep`` without a match exits 1 a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+import msgspec
 
 
 class Status(StrEnum):
@@ -55,8 +56,7 @@ class ErrorClass(StrEnum):
     OTHER = "other"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The judgement of one call."""
 
     status: Status

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+import msgspec
 
 from warmstart.model.message import Message, Request, Result, Tokens
 from warmstart.model.outcome import Outcome
@@ -21,8 +22,7 @@ class Link(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parent:
+class Parent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The session this one came from."""
 
     id: str
@@ -30,8 +30,7 @@ class Parent:
     link: Link
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compaction:
+class Compaction(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A point where the conversation was replaced by a summary of itself, or cleared."""
 
     at: int
@@ -42,8 +41,7 @@ class Compaction:
     tokens_after: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A tool call joined to its result by id, whatever stands between them."""
 
     request: Request
@@ -60,8 +58,7 @@ class Call:
         return self.request.tool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class Session(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A conversation. ``calls`` holds the counted ones only; ``messages`` holds everything."""
 
     origin: str

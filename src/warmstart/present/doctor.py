@@ -27,7 +27,7 @@ from warmstart.present.text import (
     readable_size,
     short_path,
 )
-from warmstart.sources.survey import Expiry, StoreReport
+from warmstart.sources import Expiry, StoreReport
 
 __all__ = [
     "doctor_document",

@@ -12,6 +12,8 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from warmstart.present.document import Document, read_data
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ def to_json(value: Any) -> Any:
         return None
     if isinstance(value, Mapping):
         return {str(key): to_json(inner) for key, inner in value.items()}
-    if is_dataclass(value) or hasattr(value, "_asdict"):
+    if is_dataclass(value) or hasattr(value, "_asdict") or isinstance(value, Struct):
         return {name: to_json(getattr(value, name)) for name in _names(type(value))}
     return list(map(to_json, value)) if isinstance(value, list | tuple) else value
 
@@ -36,6 +38,7 @@ def to_json(value: Any) -> Any:
 def _names(kind: type) -> list[str]:
     """Fields in their order, then the properties."""
     own: list[str] = [one.name for one in fields(kind)] if is_dataclass(kind) else []
+    own += getattr(kind, "__struct_fields__", ())
     own += getattr(kind, "_fields", ())  # a NamedTuple
     return own + [
         name
@@ -51,7 +54,7 @@ def write_json(document: Document, *, indent: bool = False) -> bytes:
 
 def write_fields(fields: Any, *, indent: bool = False) -> bytes:
     """Plain values as JSON and a line break."""
-    from warmstart.export.jsonl import encode_json  # noqa: PLC0415 - orjson, only where it writes
+    from warmstart.wire import encode_json  # noqa: PLC0415 - orjson, only where it writes
 
     return encode_json(fields, indent=indent) + b"\n"
 

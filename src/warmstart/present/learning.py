@@ -17,7 +17,7 @@ from warmstart.present.text import (
     points_span,
     span,
 )
-from warmstart.profile.corpus import CorpusProfile
+from warmstart.profile import CorpusProfile
 from warmstart.profile.learning import Learning, LearningVerdict
 from warmstart.profile.proficiency import PROFICIENCY_FORMULA, PROFICIENCY_TERMS
 from warmstart.profile.scores import Trend

@@ -53,7 +53,7 @@ from warmstart.present.text import (
     readable_duration,
     sparkline,
 )
-from warmstart.profile.corpus import CorpusProfile
+from warmstart.profile import CorpusProfile
 from warmstart.profile.sums import Group
 from warmstart.profile.tool_profiles import ToolProfile
 from warmstart.profile.tool_types import TaskType

@@ -35,8 +35,8 @@ from warmstart.present.text import (
     readable_duration,
     sparkline,
 )
+from warmstart.profile import SessionProfile
 from warmstart.profile.proficiency import PROFICIENCY_FORMULA, PROFICIENCY_TERMS
-from warmstart.profile.session import SessionProfile
 
 __all__ = ["session_profile_document"]
 

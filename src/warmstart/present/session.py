@@ -13,7 +13,6 @@ from typing import Any
 
 from warmstart.app.sessions import CallTally, ShownSession
 from warmstart.export import export_warmstart
-from warmstart.export.jsonl import encode_json
 from warmstart.model import (
     Call,
     Compaction,
@@ -41,6 +40,7 @@ from warmstart.present.document import (
 )
 from warmstart.present.json import list_skips
 from warmstart.present.text import clean, local_time, one_line, percent, readable_duration
+from warmstart.wire import encode_json
 
 __all__ = [
     "SessionView",

@@ -13,6 +13,19 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from warmstart.figures import (
+    NONE,
+    amount,
+    count,
+    join_words,
+    money,
+    p_value,
+    percent,
+    plural,
+    points,
+    times,
+)
+
 __all__ = [
     "amount",
     "clean",
@@ -22,6 +35,7 @@ __all__ = [
     "iso_time",
     "join_words",
     "local_time",
+    "money",
     "one_line",
     "p_value",
     "p_words",
@@ -39,8 +53,6 @@ __all__ = [
 ]
 
 BLOCKS = "▁▂▃▄▅▆▇█"
-NONE = "-"
-"""Stands for a value that does not exist."""
 _ESCAPES = re.compile(
     r"\x1b[\]PX^_][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)"  # titles, links, clipboard, if they end
     r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"  # CSI: colors, cursor
@@ -87,36 +99,9 @@ def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def count(number: int, noun: str) -> str:
-    """A number with its noun in the right form."""
-    return f"{number:,} {plural(number, noun)}"
-
-
-def plural(number: int, noun: str) -> str:
-    """A noun in the form that fits a number."""
-    return noun if number == 1 else f"{noun}s"
-
-
-def join_words(words: Sequence[str], last: str = "and") -> str:
-    """A list as English writes it: "a, b and c"."""
-    if len(words) < 2:
-        return "".join(words)
-    return f"{', '.join(words[:-1])} {last} {words[-1]}"
-
-
-def percent(value: float | None) -> str:
-    """A share with one digit; a dash where there is none."""
-    return NONE if value is None else f"{100 * value:.1f} %"
-
-
 def interval(low: float, high: float) -> str:
     """Both limits of a share, in percent without the sign."""
     return f"{100 * low:.1f}-{100 * high:.1f}"
-
-
-def points(difference: float) -> str:
-    """A difference of two shares in percentage points."""
-    return f"{100 * difference:+.1f} points"
 
 
 def span(low: float, high: float, form: str = "+.2f") -> str:
@@ -130,21 +115,6 @@ def span(low: float, high: float, form: str = "+.2f") -> str:
 def points_span(low: float, high: float) -> str:
     """Limits of a difference of two shares, in percentage points."""
     return span(100 * low, 100 * high, "+.1f")
-
-
-def times(ratio: float) -> str:
-    """A ratio, such as x2.49."""
-    return f"x{ratio:.2f}"
-
-
-def amount(value: float) -> str:
-    """A mean or an amount: a fraction only where it is small."""
-    return f"{value:,.1f}" if abs(value) < 1000 else f"{value:,.0f}"
-
-
-def p_value(value: float) -> str:
-    """A p value with three digits, never "0.000"."""
-    return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def p_words(value: float) -> str:

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from warmstart.figures import count
+from warmstart.model import Link
 from warmstart.model.facts import SessionFacts
-from warmstart.model.session import Link
 from warmstart.profile.placebo import Placebo, measure_placebo
 from warmstart.profile.rules import DEFAULT_RULES, Rules
 from warmstart.profile.scan import scan_calls
 from warmstart.profile.sums import Rate, add_cluster, rate_of, zero
 from warmstart.profile.windows import MIN_SIDE, Calls, Window, compare_windows
-from warmstart.profile.wording import count
 from warmstart.stats.noninferiority import MIN_GROUPS, NonInferiority, Preservation, three_way
 
 __all__ = ["MARGIN", "WINDOW", "CompactionEvent", "CompactionReport", "Mode", "check_compactions"]
@@ -138,7 +138,8 @@ class Tracks(NamedTuple):
 def follow_session(facts: SessionFacts, rules: Rules, known: dict[str, bool]) -> Track:
     """The track of one session."""
     scan = scan_calls(facts, rules, known)
-    cuts = {bisect_left(scan.places, at) for at in facts.compactions}
+    positions = [call.position for call in scan.calls]
+    cuts = {bisect_left(positions, at) for at in facts.compactions}
     parent = None
     if facts.parent and facts.parent.link == Link.COMPACTION:
         parent = facts.parent.id

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from warmstart.figures import count
 from warmstart.model.facts import SessionFacts
 from warmstart.profile.corpus import CorpusProfile, corpus_profile
 from warmstart.profile.rules import DEFAULT_RULES, Rules
@@ -29,7 +30,6 @@ from warmstart.profile.sums import (
     rate_of,
     zero,
 )
-from warmstart.profile.wording import count
 from warmstart.stats.paired import paired_t, sign_flip
 
 __all__ = ["Comparison", "ComparisonVerdict", "Side", "ToolContrast", "collect_side", "compare"]
@@ -140,7 +140,7 @@ def collect_side(
     def pass_on() -> Iterator[SessionFacts]:
         for facts in sessions:
             scan = scan_calls(facts, rules, known)
-            counts = len(scan.failed), len(scan.places)
+            counts = len(scan.failed), len(scan.calls)
             rows.append(Row(facts.id, _task_of(facts), *counts, _mark_of(facts)))
             yield facts
 

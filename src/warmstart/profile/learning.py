@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from warmstart.figures import count
 from warmstart.profile.scores import LONG_GUARD, MAIN, VARIANTS, Trend, finish_trend
 from warmstart.profile.summarise import LANDMARKS
 from warmstart.profile.summary import Summary
 from warmstart.profile.sums import CALLS, EE, EN, ERRORS, GROUPS, NN, Rate, Sums, add_sums, rate_of
-from warmstart.profile.wording import count
 from warmstart.stats.special import t_cdf, t_quantile
 
 __all__ = ["FirstCalls", "Learning", "LearningVerdict", "Selection", "judge_learning"]

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from warmstart.facts.derive import derive_facts
+from warmstart.facts import derive_facts
 from warmstart.model import Message, Session, Status, Tokens
 from warmstart.model.facts import CallFact, Marker, SessionFacts
 from warmstart.profile.messages import session_from_messages
@@ -143,8 +143,8 @@ def profile_session(
 ) -> SessionProfile:
     """Profile a conversation held in memory.
 
-    Messages are ours, or dicts as Hermes, OpenAI's chat API (``tool_calls``, role ``tool``) and
-    Anthropic's Messages API (blocks ``tool_use`` and ``tool_result``) write them.
+    Messages are ours, or dicts as Hermes, OpenAI (chat messages, Responses items), Anthropic and
+    Gemini write them.
 
     Raises:
         UsageError: ``messages`` is a text or a single object instead of a list of messages.
@@ -160,7 +160,6 @@ def profile_whole_session(session: Session, rules: Rules = DEFAULT_RULES) -> Ses
 def profile_facts(facts: SessionFacts, rules: Rules = DEFAULT_RULES) -> SessionProfile:
     """Profile a session from its facts alone."""
     scan = scan_calls(facts, rules, {})
-    # Both are made anew each time they are asked for: once per failure would be quadratic.
     calls, used = scan.calls, scan.tools
     types = {tool: classify_tool(tool, rules.types) for tool in scan.names}
     kinds = Counter(types[tool] for tool in used)
@@ -190,14 +189,14 @@ def profile_facts(facts: SessionFacts, rules: Rules = DEFAULT_RULES) -> SessionP
         late_rate=late,
         gain=_subtract(late, early),
         error_classes=_classes(calls[index] for index in scan.failed),
-        masked=scan.masked.count(1),
+        masked=sum(call.masked for call in calls),
         recoveries=repairs,
         repair_rate=len(repairs) / len(scan.failed) if scan.failed else None,
         repeats=repeats,
         repeated_calls=repeated,
         markers=tuple(facts.markers),
-        style=find_style(facts.voice),
-        feedback=find_feedback(facts.voice),
+        style=find_style(facts.user_style),
+        feedback=find_feedback(facts.user_style),
         preferred_tools=_preferred(tools),
         domains=tuple(dict(find_domains(facts.markers))),
         tokens=facts.tokens,
@@ -211,7 +210,7 @@ def profile_facts(facts: SessionFacts, rules: Rules = DEFAULT_RULES) -> SessionP
 
 def _rate(scan: Scan) -> Rate:
     """One session is one cluster, so its own interval is Wilson's over its calls."""
-    errors, calls = len(scan.failed), len(scan.places)
+    errors, calls = len(scan.failed), len(scan.calls)
     low, high = wilson(errors, calls)
     return Rate(
         errors=errors,
@@ -229,7 +228,7 @@ def _rate(scan: Scan) -> Rate:
 def _statuses(scan: Scan) -> dict[str, int]:
     counts = Counter(str(call.status) for call in scan.others)
     counts[str(Status.ERROR)] = len(scan.failed)
-    counts[str(Status.OK)] = len(scan.places) - len(scan.failed)
+    counts[str(Status.OK)] = len(scan.calls) - len(scan.failed)
     return {str(status): counts[str(status)] for status in Status}
 
 
@@ -251,7 +250,7 @@ def _tools(scan: Scan, used: Sequence[str], types: Mapping[str, str]) -> tuple[T
 
 
 def _ends(scan: Scan) -> tuple[float | None, float | None]:
-    calls = len(scan.places)
+    calls = len(scan.calls)
     window = calls // 5
     if not window:
         return None, None
@@ -291,7 +290,7 @@ def _repeats(calls: Iterable[CallFact]) -> tuple[Repeat, ...]:
     """Identical calls, the most repeated first."""
     groups: dict[int, list[CallFact]] = {}
     for call in calls:
-        groups.setdefault(call.same, []).append(call)
+        groups.setdefault(call.arguments_hash, []).append(call)
     made = [
         Repeat(tool=same[0].tool, times=len(same), first=same[0].position,
                errors=sum(call.status == Status.ERROR for call in same))
@@ -308,7 +307,7 @@ def _seconds(facts: SessionFacts) -> float | None:
 
 
 def _score(scan: Scan, repaired: int, repeated: int) -> float | None:
-    calls, errors = len(scan.places), len(scan.failed)
+    calls, errors = len(scan.calls), len(scan.failed)
     if not calls:
         return None
     surely_ok = 1.0 - wilson(errors, calls).high
@@ -318,4 +317,4 @@ def _score(scan: Scan, repaired: int, repeated: int) -> float | None:
 
 def _outcomes(scan: Scan) -> str:
     failed = set(scan.failed)
-    return "".join("x" if index in failed else "." for index in range(len(scan.places)))
+    return "".join("x" if index in failed else "." for index in range(len(scan.calls)))

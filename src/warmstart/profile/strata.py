@@ -6,10 +6,10 @@ worked works again, which is what its repairs are to be held against.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import compress, count
 from operator import sub
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from warmstart.profile.scan import REPAIR_WINDOW
 
@@ -23,8 +23,7 @@ _is_close = REPAIR_WINDOW.__ge__
 class Stratum(NamedTuple):
     """A tool's calls in a session."""
 
-    tool: Any
-    """Its name or number, as the session's calls have it."""
+    tool: str
     failed: list[int]
     """Which calls of the session failed."""
     mask: bytes
@@ -46,23 +45,16 @@ class Rhythm(NamedTuple):
     """Calls between the latter."""
 
 
-def split_strata(tools: Sequence[Hashable], failed: Iterable[int]) -> list[Stratum]:
+def split_strata(tools: Sequence[str], failed: Iterable[int]) -> list[Stratum]:
     """The tools of a session that failed, given the tool of each call and the failed ones."""
-    groups: dict[Hashable, list[int]] = {}
+    groups: dict[str, list[int]] = {}
     for index in failed:
         groups.setdefault(tools[index], []).append(index)
     strata = []
     for tool, places in groups.items():
-        mask = _mask_calls(tools, tool)
+        mask = bytes(map(tool.__eq__, tools))
         strata.append(Stratum(tool, places, mask, mask.count(1), _rank(mask, places)))
     return strata
-
-
-def _mask_calls(tools: Sequence[Hashable], tool: Hashable) -> bytes:
-    """In one step where tools are bytes."""
-    if isinstance(tools, bytes) and isinstance(tool, int):
-        return tools.translate(b"\1".rjust(tool + 1, b"\0").ljust(256, b"\0"))
-    return bytes([other == tool for other in tools])
 
 
 def _rank(mask: bytes, places: Sequence[int]) -> list[int]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from enum import StrEnum
 
-from warmstart.model.facts import Marker, MarkerKind, Voice
+from warmstart.model.facts import Marker, MarkerKind, UserStyleCounts
 
 __all__ = ["FeedbackStyle", "RequestStyle", "find_domains", "find_feedback", "find_style"]
 
@@ -36,33 +36,33 @@ class FeedbackStyle(StrEnum):
     BALANCED = "balanced"
 
 
-def find_style(voice: Voice) -> RequestStyle | None:
+def find_style(counts: UserStyleCounts) -> RequestStyle | None:
     """The user's way of asking; None where they wrote nothing. The first rule that fits wins."""
-    if not voice.messages:
+    if not counts.messages:
         return None
-    words = voice.words / voice.messages
-    commands = voice.commands / voice.messages
+    words = counts.words / counts.messages
+    commands = counts.commands / counts.messages
     if commands >= 0.6 and words < TERSE_WORDS:
         return RequestStyle.COMMAND_DRIVEN
     if words < TERSE_WORDS:
         return RequestStyle.TERSE
-    if words >= DETAILED_WORDS or voice.long >= 0.4 * voice.messages:
+    if words >= DETAILED_WORDS or counts.long >= 0.4 * counts.messages:
         return RequestStyle.DETAILED
-    if voice.questions > 0.5 * voice.messages or voice.polite > 0.5 * voice.messages:
+    if counts.questions > 0.5 * counts.messages or counts.polite > 0.5 * counts.messages:
         return RequestStyle.CONVERSATIONAL
     return RequestStyle.DIRECT if commands >= 0.3 else RequestStyle.BALANCED
 
 
-def find_feedback(voice: Voice) -> FeedbackStyle | None:
+def find_feedback(counts: UserStyleCounts) -> FeedbackStyle | None:
     """The user's way of reacting; None where they spoke only once, and so never reacted."""
-    replies = voice.messages - 1
+    replies = counts.messages - 1
     if replies < 1:
         return None
-    if voice.corrections >= 0.5 * replies:
+    if counts.corrections >= 0.5 * replies:
         return FeedbackStyle.CORRECTIONS_ONLY
-    if voice.long >= 0.3 * voice.messages:
+    if counts.long >= 0.3 * counts.messages:
         return FeedbackStyle.DETAILED
-    return FeedbackStyle.TERSE if voice.short >= 0.5 * replies else FeedbackStyle.BALANCED
+    return FeedbackStyle.TERSE if counts.short >= 0.5 * replies else FeedbackStyle.BALANCED
 
 
 _LANGUAGES = {

@@ -1,24 +1,15 @@
-"""Facts to a summary, in one pass and in proportion to the calls.
-
-Calls are counted as columns, sessions by group and number of calls; one by one go only the tools
-of a session and its failures.
-"""
+"""Facts to a summary, in one pass and in proportion to the calls."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import compress, count
-from operator import ne
+from operator import attrgetter
 
 import orjson
 
-from warmstart.facts.columns import ERROR_CLASS, MESSAGE, SAME
-from warmstart.facts.details import PackedMarkers
-from warmstart.facts.verdicts import CLASSES
-from warmstart.model.facts import SessionFacts, Voice
-from warmstart.model.outcome import Status
+from warmstart.model.facts import CallFact, SessionFacts, UserStyleCounts
 from warmstart.profile import openings
 from warmstart.profile.groups import LANDMARKS, POSITION_EDGES, Keys, SessionGroups, make_keys
 from warmstart.profile.openings import OPENING_TURNS, list_bands
@@ -60,7 +51,7 @@ ASKED, MASKED, REPAIRED, REPAIRS, DETOURS, REPEATS, TRIVIAL = (
     for name in ("calls", "masked", "repaired", "repairs", "detours", "repeats", "trivial")
 )
 RHYTHM = [COLUMN[name] for name in Rhythm._fields]
-STATUSES = tuple(map(str, Status))
+_arguments_of = attrgetter("arguments_hash")
 
 
 def summarise(sessions: Iterable[SessionFacts], rules: Rules = DEFAULT_RULES) -> Summary:
@@ -76,7 +67,7 @@ class _Builder:
 
     __slots__ = (
         "_groups", "_known", "_opening_calls", "_rules", "_summary", "_task_types", "_tool_calls",
-        "_totals", "_types", "_voices",
+        "_totals", "_types", "_user_styles",
     )  # fmt: skip
 
     def __init__(self, rules: Rules) -> None:
@@ -87,7 +78,7 @@ class _Builder:
         self._groups = SessionGroups()
         self._totals: list[tuple[float, ...]] = []
         """Of each session, the values of ``TOTALS``."""
-        self._voices: list[Voice] = []
+        self._user_styles: list[UserStyleCounts] = []
         self._task_types: list[str | None] = []
         self._tool_calls: list[tuple[str, int]] = []
         """Of each session, its tools and their judged calls."""
@@ -99,8 +90,8 @@ class _Builder:
         scan = scan_calls(facts, self._rules, self._known)
         self._totals.append(_find_totals(facts, scan))
         self._add_markers(facts)
-        if facts.voice.messages:
-            self._voices.append(facts.voice)
+        if facts.user_style.messages:
+            self._user_styles.append(facts.user_style)
         if not scan.names:
             return
         if len(self._types) < len(self._known):
@@ -108,8 +99,8 @@ class _Builder:
             self._types.update((tool, classify_tool(tool, self._rules.types)) for tool in new)
         task_type = self._add_tools(scan)
         self._task_types.append(task_type)
-        self._groups.add(_find_keys(facts, task_type), len(scan.numbers), scan.failed)
-        if len(scan.numbers) > OPENING_TURNS:
+        self._groups.add(_find_keys(facts, task_type), len(scan.calls), scan.failed)
+        if len(scan.calls) > OPENING_TURNS:
             self._add_opening(scan)
         if scan.failed:
             self._add_failures(facts, scan)
@@ -120,10 +111,10 @@ class _Builder:
         sums = map(sum, zip(*self._totals, strict=True))
         summary.totals = {name: value for name, value in zip(TOTALS, sums, strict=False) if value}
         self._label("task_type", self._task_types)
-        self._label("style", map(find_style, self._voices))
-        self._label("feedback", map(find_feedback, self._voices))
-        if self._voices:
-            summary.voice = list(map(sum, zip(*self._voices, strict=True)))
+        self._label("style", map(find_style, self._user_styles))
+        self._label("feedback", map(find_feedback, self._user_styles))
+        if self._user_styles:
+            summary.user_style = list(map(sum, zip(*self._user_styles, strict=True)))
         types: Counter[str] = Counter()
         for (tool, calls), times in Counter(self._tool_calls).items():
             add_clusters(self._sums("tool", tool), calls, times)
@@ -149,9 +140,7 @@ class _Builder:
 
     def _add_markers(self, facts: SessionFacts) -> None:
         markers = self._summary.markers
-        found = facts.markers
-        rows = found.rows() if isinstance(found, PackedMarkers) else found
-        for kind, value, uses in rows[:MAX_SESSION_MARKERS]:
+        for kind, value, uses in facts.markers[:MAX_SESSION_MARKERS]:
             key = kind + "\t" + value
             numbers = markers.get(key)
             if numbers is None:
@@ -163,16 +152,13 @@ class _Builder:
 
     def _add_tools(self, scan: Scan) -> str | None:
         """Calls, masked exits and repeats per tool; gives the session's task type."""
-        names, numbers = scan.names, scan.numbers
-        counts = _count_tools(names, numbers)
+        counts = _count_tools(scan.names, scan.tools)
         self._tool_calls += counts
-        if len(scan.others) or len(scan.trivial):
+        if scan.others or scan.trivial:
             self._add_uncounted(scan)
-        if 1 in scan.masked:
-            self._add_numbers(MASKED, names, compress(numbers, scan.masked))
-        sames = scan.whole.column(SAME)
-        if len(set(sames)) < len(sames):
-            self._add_repeats(scan, compress(sames, scan.mask))
+        self._add_to(MASKED, (call.tool for call in scan.calls if call.masked))
+        if len(set(map(_arguments_of, scan.calls))) < len(scan.calls):
+            self._add_repeats(scan.calls)
         if not counts:
             return None
         return str(classify_session(self._count_types(counts), self._rules.dominance))
@@ -187,26 +173,22 @@ class _Builder:
 
     def _add_uncounted(self, scan: Scan) -> None:
         """Calls that are in no rate: not judged, or of a tool that is left out."""
-        names, statuses = scan.names, self._summary.statuses
-        for number, place in zip(scan.others.tools, scan.others.statuses, strict=True):
-            status = STATUSES[place]
+        statuses = self._summary.statuses
+        for call in scan.others:
+            status = str(call.status)
             statuses[status] = statuses.get(status, 0) + 1
-            columns = self._column(names[number])
+            columns = self._column(call.tool)
             columns[ASKED] += 1
             columns[COLUMN[status]] += 1
-        if scan.trivial:
-            tools = scan.whole.tools
-            for number, tool in enumerate(names):
-                if self._known[tool]:
-                    columns, calls = self._column(tool), tools.count(number)
-                    columns[ASKED] += calls
-                    columns[TRIVIAL] += calls
+        for call in scan.trivial:
+            columns = self._column(call.tool)
+            columns[ASKED] += 1
+            columns[TRIVIAL] += 1
 
-    def _add_numbers(self, column: int, names: Sequence[str], numbers: Iterable[int]) -> None:
-        """One more for each call, given by its tool's number."""
-        calls = list(numbers)
-        for number in dict.fromkeys(calls):
-            self._column(names[number])[column] += calls.count(number)
+    def _add_to(self, column: int, tools: Iterable[str]) -> None:
+        """One more for each call, given by its tool."""
+        for tool in tools:
+            self._column(tool)[column] += 1
 
     def _column(self, tool: str) -> list[int]:
         columns = self._summary.tools.get(tool)
@@ -214,21 +196,21 @@ class _Builder:
             columns = self._summary.tools[tool] = [0] * len(TOOL_COLUMNS)
         return columns
 
-    def _add_repeats(self, scan: Scan, sames: Iterable[int]) -> None:
+    def _add_repeats(self, calls: Iterable[CallFact]) -> None:
         """Calls identical to an earlier one, of which all but the first count."""
-        first: dict[int, int] = {}
-        # For each call the place of the first that is like it, which is another for a repeat.
-        earliest = map(first.setdefault, sames, count())
-        repeats = compress(scan.numbers, map(ne, earliest, count()))
-        self._add_numbers(REPEATS, scan.names, repeats)
+        met: set[int] = set()
+        for call in calls:
+            if call.arguments_hash in met:
+                self._column(call.tool)[REPEATS] += 1
+            met.add(call.arguments_hash)
 
     def _add_opening(self, scan: Scan) -> None:
         """What kind of work the first turns were, against the error rate of what follows."""
-        cut = _find_cut(scan.column(MESSAGE))
+        cut = _find_cut(call.message for call in scan.calls)
         if cut is None:
             return
-        types = self._count_types(_count_tools(scan.names, scan.numbers[:cut]))
-        errors, calls = len(scan.failed) - bisect_left(scan.failed, cut), len(scan.numbers) - cut
+        types = self._count_types(_count_tools(scan.names, scan.tools[:cut]))
+        errors, calls = len(scan.failed) - bisect_left(scan.failed, cut), len(scan.calls) - cut
         kind = str(classify_session(types, self._rules.dominance))
         add_cluster(self._sums("opening", kind), errors, calls)
         for band in list_bands(types):
@@ -236,21 +218,20 @@ class _Builder:
         self._opening_calls.update(types)
 
     def _add_failures(self, facts: SessionFacts, scan: Scan) -> None:
-        summary, places, numbers = self._summary, scan.places, scan.numbers
-        strata = split_strata(numbers, scan.failed)
-        scores = score_session(len(numbers), strata)
+        summary, calls = self._summary, scan.calls
+        strata = split_strata(scan.tools, scan.failed)
+        scores = score_session(len(calls), strata)
         add_scores(summary.trend, scores)
         if scores[MAIN][1] > TINY and summary.scores is not None:
             summary.scores = join_scores(summary.scores, [scores[MAIN][0]])
-        kinds = scan.whole.column(ERROR_CLASS)
         for stratum in strata:
-            tool, failed = scan.names[stratum.tool], stratum.failed
+            tool, failed = stratum.tool, stratum.failed
             classes = summary.classes.setdefault(tool, {})
             for index in failed:
-                name = CLASSES[kinds[places[index]]] or "other"
+                name = calls[index].error_class or "other"
                 classes[name] = classes.get(name, 0) + 1
             add_errors(self._sums("tool", tool), len(failed), stratum.size)
-            keep_worst(summary.evidence, tool, [len(failed), facts.id, places[failed[0]]])
+            keep_worst(summary.evidence, tool, [len(failed), facts.id, calls[failed[0]].position])
             columns = self._column(tool)
             for column, number in zip(RHYTHM, measure_rhythm(stratum), strict=True):
                 columns[column] += number
@@ -276,10 +257,10 @@ class _Builder:
                 self._column(tool)[DETOURS] += repaired - first - 1 - errors
 
 
-def _count_tools(names: Sequence[str], numbers: Sequence[int]) -> list[tuple[str, int]]:
-    """The tools of some calls, given by their numbers, and how many calls each had."""
-    pairs = enumerate(names)
-    return [(tool, calls) for number, tool in pairs if (calls := numbers.count(number))]
+def _count_tools(names: Sequence[str], tools: Sequence[str]) -> list[tuple[str, int]]:
+    """The tools of some calls, in the order of ``names``, and how many calls each had."""
+    counts = Counter(tools)
+    return [(tool, counts[tool]) for tool in names if tool in counts]
 
 
 def _find_cut(messages: Iterable[int]) -> int | None:

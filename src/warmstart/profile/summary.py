@@ -52,7 +52,7 @@ class Summary:
     """Per variant: sessions, sums of U, UU, V, UV, VV, calls and errors."""
     scores: list[float] | None = field(default_factory=list)
     """U of each informative session; None once there were too many."""
-    voice: list[int] = field(default_factory=lambda: [0] * 8)
+    user_style: list[int] = field(default_factory=lambda: [0] * 8)
     labels: dict[str, dict[str, int]] = field(default_factory=dict)
     """Sessions by task type, request style and feedback style; calls by the type of their tool."""
     markers: dict[str, list[int]] = field(default_factory=dict)
@@ -93,7 +93,7 @@ def _absorb(total: Summary, part: Summary) -> None:
     total.rules = total.rules or part.rules
     _add_tables(total, part)
     total.gain = list(map(add, total.gain, part.gain))
-    total.voice = list(map(add, total.voice, part.voice))
+    total.user_style = list(map(add, total.user_style, part.user_style))
     total.scores = join_scores(total.scores, part.scores)
     for tool, case in part.evidence.items():
         keep_worst(total.evidence, tool, case)

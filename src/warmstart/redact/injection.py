@@ -15,9 +15,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from warmstart.redact.orders import ORDERS, Order
+from warmstart.redact.decoded import HIDDEN_CHARACTERS
+from warmstart.redact.imperatives import ORDERS, Order
 from warmstart.redact.risky_commands import COMMANDS, find_download_run
-from warmstart.redact.views import HIDDEN_CHARACTERS
 
 __all__ = ["Finding", "fence", "find_instructions", "find_orders", "strip_hidden"]
 

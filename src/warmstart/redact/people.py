@@ -9,14 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from warmstart.redact.pairs import lower_same_length
+from warmstart.redact.decoded import View
+from warmstart.redact.names import lower_same_length
 from warmstart.redact.span import Span
 from warmstart.redact.values import words
-from warmstart.redact.views import View
+from warmstart.redact.work import CROWDED, Work, end_of_window
 
 RANK = 3
 EMAIL, PHONE, HOME, USER, HOST = "email", "phone", "home", "user", "host"
 MIN_NAME = 3
+MAX_NAMES = 200
+"""Names looked for outside home folders; more would make every text slow."""
 GENERIC_NAMES = words(
     "root user users ubuntu debian admin administrator dev developer runner vscode node app "
     "home guest test tester ec2-user circleci vagrant jenkins docker public shared default "
@@ -52,10 +55,10 @@ _SLUG_HOME = re.compile(r"(?<![A-Za-z0-9])-+(?:home|Users)-(?P<name>[A-Za-z0-9_]
 _SHARED = frozenset({"shared", "public", "all users", "default"})
 
 
-def find_people(view: View, raw: str) -> Iterator[Span]:
+def find_people(view: View, raw: str, work: Work) -> Iterator[Span]:
     """Mail addresses, phone numbers and home folders."""
     text = view.text
-    yield from _find_emails(view)
+    yield from _find_emails(view, work)
     if _PHONE_HINT.search(text):
         for match in _PHONE.finditer(text):
             if sum(map(str.isdigit, match.group())) in range(8, 16):
@@ -68,10 +71,15 @@ def find_people(view: View, raw: str) -> Iterator[Span]:
                 yield Span(*match.span(), HOME, "", RANK)
 
 
-def _find_emails(view: View) -> Iterator[Span]:
+def _find_emails(view: View, work: Work) -> Iterator[Span]:
     text = view.text
     place = text.find("@")
     while place >= 0:
+        if not work.spend(2):
+            end = end_of_window(text, place)
+            yield Span(*view.locate(place, end), CROWDED, text[place:end], RANK)
+            place = text.find("@", end)
+            continue
         after = _AFTER_AT.match(text, place)
         before = _BEFORE_AT.match(text[max(place - 64, 0) : place][::-1]) if after else None
         if after and before and after.group("top").lower() not in _NO_TOP:
@@ -119,6 +127,7 @@ class Names:
     def add(self, names: Iterable[str], kind: str = USER) -> None:
         """More names of a kind; those that tell nothing are left out."""
         fresh = [n.lower() for n in names if is_telling_name(n) and n.lower() not in self._kinds]
+        fresh = fresh[: MAX_NAMES - len(self._kinds)]
         if not fresh:
             return
         self._kinds.update(dict.fromkeys(fresh, kind))

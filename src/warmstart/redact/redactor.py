@@ -16,10 +16,16 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from warmstart.redact.broken_lines import find_broken
+from warmstart.redact.command_lines import find_arguments
+from warmstart.redact.decoded import View, decode
+from warmstart.redact.encoded import MAX_DEPTH as MAX_ENCODED_DEPTH
+from warmstart.redact.encoded import find_encoded
 from warmstart.redact.errors import RedactionError
+from warmstart.redact.given_values import Known, find_known, list_forms
 from warmstart.redact.keys import find_keys
-from warmstart.redact.known import Known, find_known, list_forms
-from warmstart.redact.pairs import classify_name, find_pairs, is_announced, lower_same_length
+from warmstart.redact.names import classify_name, lower_same_length
+from warmstart.redact.pairs import find_pairs, is_announced
 from warmstart.redact.people import (
     EMAIL,
     HOME,
@@ -31,15 +37,15 @@ from warmstart.redact.people import (
     list_user_names,
 )
 from warmstart.redact.span import Span, merge_spans
-from warmstart.redact.values import is_random
-from warmstart.redact.views import View, decode
-from warmstart.redact.wires import find_wires
+from warmstart.redact.urls_headers import find_wires
+from warmstart.redact.values import Place, is_random
+from warmstart.redact.work import CROWDED, Work, allow
 
 MAX_CHARACTERS = 64_000_000
 MAX_DEPTH = 200
 MAX_ROUNDS = 8
 NEAR_LINES = 2
-MAX_REMEMBERED = 512
+MAX_REMEMBERED = 256
 """Values looked for in later texts; more would make a long run quadratic."""
 MIN_REMEMBERED_LENGTH = 12
 SHORT_TEXT, MAX_CLEAN = 240, 20_000
@@ -123,17 +129,26 @@ class Redactor:
             return text
         self.learn(text)
         self._reserve(text)
-        spans = self._find(text)
+        work = Work(len(text))
+        spans = self._find(text, work)
         if not spans:
             self._note_clean(text)
             return text
         text = self._replace(text, spans)
         for _ in range(MAX_ROUNDS):
-            again = self._redact_near(text)
+            # A shorter text has a smaller allowance, so what was just enough may not be again.
+            scarce = work.spent * 2 > allow(len(text))
+            again = self._redact_all(text, work) if scarce else self._redact_near(text)
             if again == text:
                 break
             text = again
         return text
+
+    def _redact_all(self, text: str, work: Work) -> str:
+        fresh = Work(len(text))
+        spans = self._find(text, fresh)
+        work.spent = fresh.spent
+        return self._replace(text, spans) if spans else text
 
     def _is_known_clean(self, text: str) -> bool:
         """Whether this very text had no secret, and nothing was learned since that it may hold."""
@@ -153,7 +168,7 @@ class Redactor:
         last = 0
         for low, high in _lines_with_placeholders(text):
             near = text[low:high]
-            spans = self._find(near)
+            spans = self._find(near, Work(len(near)))
             parts += (text[last:low], self._replace(near, spans) if spans else near)
             last = high
         parts.append(text[last:])
@@ -214,36 +229,36 @@ class Redactor:
         if told is None or clean != value or MASK in value:
             return clean
         kind, strength = told
-        if not is_announced(value, strength, name, quoted=True):
+        if not is_announced(value, strength, name, place=Place.QUOTED):
             return clean
         return self._replace(value, [Span(0, len(value), kind, value)])
 
-    def _find(self, text: str) -> list[Span]:
+    def _find(self, text: str, work: Work) -> list[Span]:
         raw = _PLACEHOLDER.sub(_mask, text) if "<" in text else text
         view = decode(raw)
-        lowered = lower_same_length(view.text)
-        spans = [*find_keys(view), *find_pairs(view, lowered), *find_wires(view, raw, lowered)]
+        spans = list(_find_secrets(view, raw, work))
         if self._forms:
-            spans += find_known(view, raw, self._forms)
+            spans += find_known(view, raw, self._forms, work)
         if self._pii:
-            spans += self._find_people(view, raw)
+            spans += self._find_people(view, raw, work)
         for span in spans:
             self._remember(span)
         for value, kind in self._remembered.items():
             if value in view.text:
-                spans += find_known(view, raw, {value: value}, kind)
+                spans += find_known(view, raw, {value: value}, work, kind)
         # A stretch may hold a placeholder and must go all the same, unless it is nothing else.
         return [span for span in merge_spans(spans) if raw[span.start : span.end].strip(MASK)]
 
-    def _find_people(self, view: View, raw: str) -> list[Span]:
-        spans = [*find_people(view, raw), *self._names.find(view)]
+    def _find_people(self, view: View, raw: str, work: Work) -> list[Span]:
+        spans = [*find_people(view, raw, work), *self._names.find(view)]
         if self._homes:
-            spans += find_known(view, raw, self._homes, HOME)
+            spans += find_known(view, raw, self._homes, work, HOME)
         return spans
 
     def _remember(self, span: Span) -> None:
         if (
             span.rank < 3
+            and span.kind != CROWDED
             and MIN_REMEMBERED_LENGTH <= len(span.value) <= 512
             and len(self._remembered) < MAX_REMEMBERED
             and is_random(span.value, least=MIN_REMEMBERED_LENGTH)
@@ -277,11 +292,29 @@ class Redactor:
         """Number past the placeholders a text already has."""
         if "<" not in text:
             return
+        given = set(self._placeholders.values())
         for match in _PLACEHOLDER.finditer(text):
             kind = match.group("kind") or (match.group("person") or "").lower()
             number = int(match.group("number") or 0)
-            if kind and f"<{match.group()[1:]}" not in self._placeholders.values():
+            if kind and match.group() not in given:
                 self._next[kind] = max(self._next[kind], number)
+
+
+def _find_secrets(view: View, raw: str, work: Work, depth: int = 0) -> Iterator[Span]:
+    """What the rules find in a text, and in the text that is encoded in it."""
+    lowered = lower_same_length(view.text)
+    yield from find_keys(view, work)
+    yield from find_pairs(view, lowered, work)
+    yield from find_wires(view, raw, lowered, work)
+    yield from find_arguments(view, lowered, work)
+    if depth < MAX_ENCODED_DEPTH:
+        yield from find_encoded(view, work, lambda inner: _search(inner, work, depth + 1))
+    if depth == 0:
+        yield from find_broken(view, lambda joined: _search(joined, work, MAX_ENCODED_DEPTH))
+
+
+def _search(text: str, work: Work, depth: int) -> Iterator[Span]:
+    return _find_secrets(decode(text), text, work, depth)
 
 
 def _lines_with_placeholders(text: str) -> Iterator[tuple[int, int]]:

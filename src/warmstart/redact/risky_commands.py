@@ -1,7 +1,7 @@
 """Shell commands that a person must see before an agent copies them from an example.
 
 Each is common in honest work too: a finding says "look", never "attack". Expressions are matched as
-those of ``warmstart.redact.orders``: against lower-case text, at their opening words, and what may
+those of ``imperatives``: against lower-case text, at their opening words, and what may
 lie between two words is bounded.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from warmstart.redact.orders import Order, order
+from warmstart.redact.imperatives import Order, order
 
 __all__ = ["COMMANDS", "find_download_run"]
 

@@ -1,7 +1,8 @@
 """Whether a value that stands next to a telling name is a secret, or a word, a path, some code.
 
-Everything here looks at one short value. The questions are about shape only (which characters, how
-they alternate, whether it splits into words), so that the answer is the same everywhere.
+Everything here looks at one short value: which characters, how they alternate, whether it splits
+into words, and whether the *whole* of it is a placeholder, a reference or an expression. One sign
+in it never decides. Where it stands (``Place``) says how much may be code.
 """
 
 from __future__ import annotations
@@ -9,16 +10,20 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 
+from warmstart.redact.names import Strength
 
-class Strength(IntEnum):
-    """How telling the name beside a value is."""
 
-    WEAK = 0
-    """``key``, ``auth``, ``session``: the value must look random and be no digest."""
-    STRONG = 1
-    """``token``, ``secret``, ``api_key``: the value must not look like words or code."""
-    PASSWORD = 2
-    """People choose passwords: words with a digit or sign count too."""
+class Place(IntEnum):
+    """What a value may be where it stands."""
+
+    BARE = 0
+    """Without quotes in the middle of a line: code as likely as not."""
+    LINE = 1
+    """Without quotes to the end of its line: YAML, INI, or a statement."""
+    QUOTED = 2
+    """A string in quotes: a literal, though it may be a label or a type."""
+    LITERAL = 3
+    """``NAME=value`` of a shell or .env file, a flag, an element, SQL: never an expression."""
 
 
 def words(text: str) -> frozenset[str]:
@@ -28,16 +33,19 @@ def words(text: str) -> frozenset[str]:
 
 MIN_VALUE_LENGTH = 6
 MAX_VALUE_LENGTH = 4096
+LOOK = 256
+"""How much of a value is looked at; more would tell nothing new."""
 _CLASSES = str.maketrans(
     {**dict.fromkeys("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "U"),
      **dict.fromkeys("abcdefghijklmnopqrstuvwxyz", "l"), **dict.fromkeys("0123456789", "d")}
 )  # fmt: skip
 _EXAMPLE = re.compile(
-    r"example|xxxx|\*\*\*|\.\.\.|…|your[-_ ]?|placeholder|change[-_]?(?:me|it)|redacted|replace"
-    r"|insert|dummy|fake|sample|todo|deadbeef|foobar|not[-_]?a[-_]?real"
-    r"|lorem|hidden|masked"
+    r"example|xxxx|\*\*\*|\.\.\.|…|(?<![a-z])your|placeholder|change[-_]?(?:me|it|this)|redacted"
+    r"|(?<![a-z])(?:replace|insert|dummy|fake|sample|todo|hidden|masked|lorem|none|null)(?![a-z])"
+    r"|deadbeef|foobar|not[-_]?a[-_]?real|replace[-_]?(?:me|with|this)|insert[-_]?your"
 )
 _COUNTED = re.compile("abcdefgh|12345678|01234567|87654321|abc123|123abc|a1b2c3|abcd1234|1234abcd")
+_REPEATED = re.compile(r"(.)\1{3}")
 _COUNTED_WITHIN = 24
 """Counting up is an example at the beginning; further on it may be what stands after a key."""
 _DOCUMENTED = (
@@ -50,21 +58,70 @@ _DOCUMENTED = (
     "eyjzdwiioiixmjm0nty3odkw",
 )
 """Pieces of the keys that vendors print in their own manuals, in lower case."""
-_CODE = re.compile(
+_MEMBER = re.compile(
     r"^(?:process|os|env|config|settings|self|this|args|options|params|request|req|ctx"
-    r"|secrets?|vars?|data|var|local|module)\.|^[$%{(<\[]|\$[{(]|\{\{|#\{|%[sdvqr(]|://|->|\\"
+    r"|secrets?|vars?|data|local|module|import\.meta)\.[A-Za-z_]"
+)
+_SUBSTITUTION = re.compile(
+    r"\$\{\{[^{}]{0,80}\}\}|\$\{[^{}]{0,80}\}|\$\([^()]{0,80}\)|\{\{[^{}]{0,80}\}\}|#\{[^{}]{0,80}\}"
+    r"|%\(\w{1,40}\)[sdr]|%[sdvqr]|\{[\w.:]{0,40}\}|<%[=-]?[^%]{0,80}%>"
+    r"|</?[A-Za-z_][\w .:/|-]{0,60}>"
+    r"|@\w{2,40}@|%\w{2,40}%|\$[A-Za-z_]\w{0,60}|\[[A-Za-z][\w -]{0,40}\]|`[^`]{0,80}`"
+)
+"""What templates, shells, printf and documents write where a value goes."""
+_CUT_REFERENCE = re.compile(r"\$\([A-Za-z]{2}|\$?\{\{\s?[a-z]*$|<%[=-]?$|\$\{[A-Z_]+[:?+-]")
+"""The beginning of a substitution that has blanks in it."""
+_AROUND = re.compile(r"[A-Za-z_./:@ -]{0,120}")
+"""What may stand around a substitution."""
+_CALL = re.compile(r"[&*!]?(?P<name>[A-Za-z_$][\w$.:?>-]{0,80}?)(?P<sign>[(\[{<])")
+_PATH_OF_NAMES = re.compile(
+    r"[&*!]?[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)+[;,)\]}]*"
+)
+_STATEMENT = re.compile(
+    r"(?:await|new|return|not|lambda|async|function|typeof|yield|if|else|in|is|or|and|for|from|as)"
+    r"(?=[ (])|[\w.\[\]():'\"]+"
+    r" (?:[-+*/%|&?:=!<>]{1,3}|if|or|and|in|is|as|not) |\S*=> ?[\w({]|//|/\*"
 )
 _BARE_CODE = re.compile(r"^[@&*#/~.|]|[|;)]$")
-"""Signs that are code in bare text and ordinary in a quoted password."""
+"""Signs that are code in the middle of bare text and ordinary in a password."""
+_REGEX = re.compile(r"^\^.*\$$|^/.*/[gimsuy]{0,4}$|\\[dwsS][+*{]|\[\^?(?:a-z|A-Z|0-9)")
 _PLAIN_WORDS = words(
-    "null none nil true false undefined string str bytes number integer boolean optional "
-    "required password passwd secret token apikey api_key unknown empty default missing "
+    "null none nil true false undefined string str bytes number integer boolean optional object "
+    "required password passwd secret token apikey api_key unknown empty default missing invalid "
     "disabled enabled postgres postgresql mysql mongodb mongo redis rabbitmq guest root admin "
     "administrator user username pass test testing tester demo login localhost public private "
     "basic bearer oauth qwerty letmein passw0rd password1 password123 hunter2 test1234 "
     "test123 secret123 admin123 s3cret changeit minioadmin pass123 pass1234 user123 "
-    "mypassword mysecret mytoken"
+    "mypassword mysecret mytoken sha1 sha256 sha384 sha512 md5 oauth2 base64 argon2 argon2id "
+    "argon2i pbkdf2 pbkdf2_sha256 bcrypt scrypt hs256 hs512 rs256 es256 utf-8 utf8 hashed plain "
+    "plaintext encrypted incorrect forbidden expired rejected accepted mismatch matches correct "
+    "confirm confirmation validator validate validation visible toggle numeric minimum maximum "
+    "wachtwoord passwort kennwort motdepasse contrasena contraseña senha parola haslo hasło "
+    "lösenord adgangskode salasana jelszo secretary interactive keyboard same-origin "
+    "include omit same-site memory session cookie header query system global internal external "
+    "postgres: unset unused nothing something anything whatever random generated automatic stdin "
+    "prompt environment variable reference literal callable function method property attribute "
+    "supabase firebase keycloak kerberos trust ident peer gssapi scram-sha-256 reject allowed "
+    "denied success failed failure change reset update create delete remove forgot lowercase "
+    "uppercase alphanumeric security current-password new-password one-time-code one-time "
+    "service account provider managed identity workspace repository organization project"
 )
+_LABELS = words(
+    "password passwords passwd pass pwd passphrase secret secrets token tokens key keys apikey "
+    "auth authentication authorization credential credentials name value field input form user "
+    "username users email login logout test tests testing example examples your my dev default "
+    "bearer "
+    "header headers param parameter type types id ids reset forgot confirm confirmation change "
+    "current new old invalid required missing expired error errors label title text message hint "
+    "placeholder help here file path url uri env environment variable config configuration access "
+    "refresh client server session cookie api oauth oidc jwt saml sso ssl tls cert certificate pem "
+    "hash hashed encrypted plain reader writer manager service store provider is not must should "
+    "set unset get the this that with without for and or of to in from rotation rotate policy "
+    "grants flow code implicit device read write admin repo scope scopes class btn button icon "
+    "visible toggle hide show group kubernetes docker github gitlab aws azure google database db"
+)
+"""A value of words with one of these among them is a label, a field or a placeholder."""
+_SEPARATED = re.compile(r"[^\W\d_]+")
 _CHUNK = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\x00-\x7f]+")
 _PATH = re.compile(r"^(?:~|\.{0,2})/[\w@.~-]+(?:/|$)|^\.?[\w-]+(?:/[\w.-]+){2,}$")
 _FILE = re.compile(r"(?i)^[\w./@-]*\.(?:py|[jt]sx?|[cm]js|json|ya?ml|md|txt|go|rs|java|rb|php|sh|"
@@ -73,7 +130,9 @@ _FILE = re.compile(r"(?i)^[\w./@-]*\.(?:py|[jt]sx?|[cm]js|json|ya?ml|md|txt|go|r
 _DIGEST = re.compile(r"(?i)^(?:(?:sha(?:1|256|384|512)|md5)[-:~=].+|[0-9a-f]{32}|[0-9a-f]{40}|"
                      r"[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})$")  # fmt: skip
 _UUID = re.compile(r"(?i)^\{?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\}?$")
-_BUILT = re.compile(r"^\d{4}-\d\d-\d\d|/.*/|/.*\.\w{1,5}$|\w=\w|\|")
+_BUILT = re.compile(
+    r"^\d{4}-\d\d-\d\d|^\d{8}[_T-]\d{4,6}|/.*/|/.*\.\w{1,5}$|\w=\w|\||\.(?:jsonl?|py|md|txt)\b|#\d{1,6}$"
+)
 """Dates, paths and lists: put together by a program, not drawn at random."""
 _VERSION = re.compile(r"^[v^~>=<]*\d+(?:\.\d+)+(?:[-+.][\w.]{1,16})?$")
 _NUMBERS = re.compile(r"^[\d.,:_/+\-TZ ]+$")
@@ -127,58 +186,170 @@ def is_digest_or_uuid(value: str) -> bool:
     return bool(_DIGEST.match(value) or _UUID.match(value))
 
 
-def is_secret_value(value: str, strength: Strength, *, quoted: bool, vendor: bool = False) -> bool:
-    """Whether the value beside a telling name has to go."""
-    if not MIN_VALUE_LENGTH <= len(value) <= MAX_VALUE_LENGTH or _is_harmless(value, quoted=quoted):
+def is_secret_value(
+    value: str, strength: Strength, *, place: Place, head: bool = True, vendor: bool = False
+) -> bool:
+    """Whether the value beside a telling name has to go.
+
+    ``head`` says that the name is about the secret itself, ``vendor`` that it names a vendor.
+    """
+    if not MIN_VALUE_LENGTH <= len(value) <= MAX_VALUE_LENGTH:
+        return False
+    value = value[:LOOK]
+    if _is_harmless(value, strength, place):
         return False
     if strength is Strength.WEAK:
         return (is_random(value) and not _BUILT.search(value)) or (
             vendor and is_digest_or_uuid(value)
         )
     if strength is Strength.STRONG:
-        return _is_token(value)
-    return _is_password(value, quoted=quoted)
+        return _is_token(value, place=place, head=head)
+    return _is_password(value, place=place, head=head)
 
 
-def _is_harmless(value: str, *, quoted: bool) -> bool:
-    """Code, placeholders, file names and numbers."""
-    lowered = value.lower()
-    if lowered in _PLAIN_WORDS or (_NUMBERS.match(value) and len(value) < 12):
+def _is_harmless(value: str, strength: Strength, place: Place) -> bool:
+    """Placeholders, references, file names and numbers."""
+    if _is_plain(value) or (" " in value and (place < Place.QUOTED or value.count(" ") > 3)):
         return True
-    if " " in value and (not quoted or value.count(" ") > 3):
+    if _stands_for_another(value) or (place is Place.BARE and _BARE_CODE.search(value)):
         return True
-    if _is_code(value, quoted=quoted) or _is_file(value) or _VERSION.match(value):
-        return True
-    return is_example(value)
+    return is_example(value) and (strength is not Strength.PASSWORD or _is_marked(value))
+
+
+def _is_plain(value: str) -> bool:
+    """A word of no secrecy, or a short number."""
+    return value.lower() in _PLAIN_WORDS or bool(_NUMBERS.match(value) and len(value) < 12)
+
+
+def _stands_for_another(value: str) -> bool:
+    """A reference, a file, an address, a version or an expression to match against."""
+    return (
+        is_reference(value)
+        or bool(_CUT_REFERENCE.match(value) or _VERSION.match(value) or _REGEX.search(value))
+        or _is_file(value)
+    )
+
+
+def _is_marked(value: str) -> bool:
+    """An example that says so in words, or nothing but one sign; not a password with a few dots."""
+    few = len(set(value)) <= 4 or _REPEATED.search(value) is not None
+    return few or not value.isascii() or is_wordy(value) or value.isalnum()
 
 
 def _is_file(value: str) -> bool:
-    """A file's name, or a path of words."""
+    """A file's name, a path of words, or an address."""
+    if "://" in value and value[0].isalpha() and value.partition("://")[0].isalnum():
+        return True
     return bool(_FILE.match(value) or (_PATH.match(value) and is_wordy(value)))
 
 
-def _is_code(value: str, *, quoted: bool) -> bool:
-    return bool(_CODE.search(value) or (not quoted and _BARE_CODE.search(value)))
+def is_reference(value: str) -> bool:
+    """The whole of it stands for a value kept elsewhere: ``${X}``, ``<token>``, ``%(x)s``."""
+    if _MEMBER.match(value):
+        return is_wordy(value)
+    rest, count = _SUBSTITUTION.subn("", value)
+    if not count or not all(map(_is_name, _SUBSTITUTION.findall(value))):
+        return False
+    if not any(map(str.isalnum, rest)):
+        return len(rest) < 6
+    return bool(_AROUND.fullmatch(rest)) and is_wordy(rest)
 
 
-def _is_token(value: str) -> bool:
+def _is_name(piece: str) -> bool:
+    inner = piece.strip("$#%@<>{}()[]`/= ")
+    return len(inner) <= 2 or inner.isupper() or is_wordy(inner)
+
+
+def is_expression(line: str) -> bool:
+    """The rest of a line after a name reads as code: a call, a member, a condition, a comment."""
+    line = line.rstrip()
+    if _STATEMENT.match(line) or _PATH_OF_NAMES.fullmatch(line):
+        return is_wordy(line[:LOOK]) or " " in line
+    if (line[:1], line.rstrip(",;")[-1:]) in {("(", ")"), ("[", "]"), ("{", "}")}:
+        return True
+    return is_call(line) or line in {"{", "[", "(", "|", ">", "|-", ">-"}
+
+
+def is_call(line: str) -> bool:
+    """A name of words with its arguments, with an index, or with members."""
+    path = _PATH_OF_NAMES.fullmatch(line)
+    if path is not None and (is_wordy(line[:LOOK]) or len(line) < 2 * len(line.split(".")) + 2):
+        return True
+    call = _CALL.match(line)
+    if call is None:
+        return False
+    name, after = call["name"], line[call.end() :].rstrip(",;")
+    if call["sign"] == "(" and (_is_identifier(name) or is_wordy(name)):
+        return True
+    return after.rstrip(")]}>?") != after and (name.islower() or is_wordy(name))
+
+
+def _is_identifier(name: str) -> bool:
+    """Of words of three letters or more, and without digits."""
+    chunks = _CHUNK.findall(name)
+    return sum(map(len, chunks)) >= 3 * len(chunks) and not any(map(str.isdigit, chunks))
+
+
+def _is_label(value: str) -> bool:
+    """Words that name a field, a kind or a state, or that only say where a value goes."""
+    chunks = [chunk.lower() for chunk in _CHUNK.findall(value)]
+    return any(chunk in _LABELS for chunk in chunks) or len(set(value.lower())) <= 4
+
+
+def _is_token(value: str, *, place: Place, head: bool) -> bool:
     if len(value) < 8 or " " in value:
         return False
     if is_digest_or_uuid(value):
         return not value.lower().startswith(("sha", "md5"))
-    has_digit = any(map(str.isdigit, value))
-    if not has_digit and count_changes(value) * 3 < len(value):
-        return len(value) >= 16 and bool(_CONSONANTS.search(value)) and not is_wordy(value)
-    return any(map(str.isalpha, value)) and not is_wordy(value)
+    if place is Place.LITERAL and head and _is_phrase(value):
+        return True
+    if is_wordy(value) or (place < Place.QUOTED and _BARE_CODE.search(value)):
+        return False
+    return _is_mixed(value)
 
 
-def _is_password(value: str, *, quoted: bool) -> bool:
-    has_digit = any(map(str.isdigit, value))
-    has_sign = not value.isalnum()
-    if value.isalpha():
-        return not value.islower() and count_changes(value) * 3 >= len(value)
-    if not has_digit and not any(c in value for c in "!@#$%^&*+=?~"):
-        return quoted and value.count("-") >= 3 and " " not in value
+def _is_mixed(value: str) -> bool:
+    """Letters with digits or in changing case, or letters no word has."""
+    if any(map(str.isdigit, value)) or count_changes(value) * 3 >= len(value):
+        return any(map(str.isalpha, value))
+    return len(value) >= 16 and bool(_CONSONANTS.search(value))
+
+
+def _is_phrase(value: str) -> bool:
+    """Words joined by signs, none of them a label: chosen by a person."""
+    joined = len(value) >= 12 and len(_SEPARATED.findall(value)) >= 2
+    return joined and value.isascii() and not _is_label(value)
+
+
+def _is_password(value: str, *, place: Place, head: bool) -> bool:
     if " " in value:
-        return has_digit and not is_wordy(value)
-    return has_digit or has_sign
+        return any(map(str.isdigit, value)) and not is_wordy(value)
+    core = value.strip(".,:;!?")
+    if all(character.isalpha() or character in "-_./'" for character in core):
+        return _is_word_password(core, place=place, head=head)
+    if place < Place.QUOTED:
+        return any(map(str.isdigit, value)) or any(c in value for c in "!@#$%^&*+=?~")
+    return head or not is_wordy(value)
+
+
+def _is_word_password(value: str, *, place: Place, head: bool) -> bool:
+    """A password without digits: random letters, or words where nothing else can stand."""
+    literal = place >= Place.QUOTED
+    if not value.isascii():
+        return False
+    if not is_wordy(value):
+        return _changes_case(value) or (literal and len(value) >= 10)
+    if "/" in value or _is_label(value):
+        return False
+    return literal and (_changes_case(value) or (head and _is_chosen(value, place)))
+
+
+def _changes_case(value: str) -> bool:
+    return value.isalpha() and not value.islower() and count_changes(value) * 3 >= len(value)
+
+
+def _is_chosen(value: str, place: Place) -> bool:
+    """Words that a person may have chosen, as long as they must be where they stand."""
+    if place is Place.LITERAL:
+        return len(value) >= MIN_VALUE_LENGTH
+    return value.count("-") >= 3 or (len(value) >= 8 and value.isalpha() and value.islower())

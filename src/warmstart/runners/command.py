@@ -18,22 +18,16 @@ from pathlib import Path
 from typing import Any
 
 from warmstart.errors import UsageError
-from warmstart.experiment.arms import ArmStart
-from warmstart.experiment.plan import Plan
-from warmstart.experiment.schedule import Slot
-from warmstart.experiment.tasks import Task
-from warmstart.experiment.trial import TrialStatus
+from warmstart.experiment import ArmStart, Plan, Slot, Task, TrialStatus
 from warmstart.model import Message, Role, Session
 from warmstart.placeholders import fill_words, refuse_in_code
 from warmstart.redact import redact
-from warmstart.runners.endpoint import Conversation, price
-from warmstart.runners.pool import Done
-from warmstart.runners.process import Finished, Limits, run_process
-from warmstart.runners.sandbox import Sandbox
+from warmstart.runners.endpoint import TrialTranscript, price
+from warmstart.runners.pool import FinishedTrial, PrepareStart
+from warmstart.runners.process import Finished, ProcessLimits, run_process
 from warmstart.runners.scoring import Setting, score_trial
-from warmstart.runners.worker import PrepareStart
-from warmstart.sources import ReadLog, read_unit
-from warmstart.sources.stores import Machine, find_stores, list_units
+from warmstart.runners.tools import Sandbox
+from warmstart.sources import Machine, ReadLog, find_stores, list_units, read_unit
 
 MAX_OUTPUT_BYTES = 1_000_000
 MAX_LAST_CHARS = 4000
@@ -64,7 +58,7 @@ class CommandWorker:
         """Refuse a stored plan that ``experiment new`` would not have written."""
         check_command(self.plan.runner.command)
 
-    def __call__(self, slot: Slot) -> Done:
+    def __call__(self, slot: Slot) -> FinishedTrial:
         """Carry out one trial."""
         task = self.tasks[slot.task]
         with self.lock:
@@ -77,7 +71,7 @@ class CommandWorker:
         if session is not None:
             cost = session.cost_usd if session.cost_usd is not None else cost
             trial = replace(trial, session=session.id)
-        return Done(
+        return FinishedTrial(
             trial=replace(trial, cost_usd=cost),
             conversation=conversation,
             is_elsewhere=session is not None,
@@ -85,11 +79,11 @@ class CommandWorker:
 
     def _run(
         self, task: Task, start: ArmStart, sandbox: Sandbox, aside: Sandbox
-    ) -> tuple[Conversation, Session | None]:
+    ) -> tuple[TrialTranscript, Session | None]:
         runner = self.plan.runner
         values = _lay_out(task, start, sandbox, aside, self.plan.design.preamble)
         words = fill_command(runner.command, values, start)
-        limits = Limits(
+        limits = ProcessLimits(
             seconds=runner.trial_timeout,
             output_bytes=MAX_OUTPUT_BYTES,
             environ={**os.environ, "PWD": str(sandbox.root)},
@@ -100,12 +94,12 @@ class CommandWorker:
         seconds = time.monotonic() - clock
         machine = Machine(environ=os.environ, user_home=Path.home(), warmstart_home=self.home)
         session = find_session(machine, sandbox.root, began)
-        conversation = _tell(task, ended, session)
+        conversation = _describe(task, ended, session)
         return replace(conversation, started_at=began, seconds=seconds), session
 
 
 def check_command(words: Sequence[str]) -> None:
-    """Let a task's text nowhere be run as code.
+    """Refuse a command that would run a task's text as code.
 
     Raises:
         UsageError: a placeholder stands where it would be, or where it would not be filled.
@@ -154,14 +148,14 @@ def _plain(message: Message) -> dict[str, Any]:
 
 
 def _last_line(output: str) -> str:
-    """How the output ends, masked: the command ran with the user's own keys, and may say one."""
+    """How the output ends, masked: the command ran with the user's own keys, and may print one."""
     end = output[-MAX_LAST_CHARS:]
     if len(output) > MAX_LAST_CHARS:  # the first word may be the end of a key
         end = "".join(end.split(None, 1)[1:])
     return redact(end).text.rpartition("\n")[2]
 
 
-def _tell(task: Task, ended: Finished, session: Session | None) -> Conversation:
+def _describe(task: Task, ended: Finished, session: Session | None) -> TrialTranscript:
     status, detail = TrialStatus.FINISHED, ""
     if ended.timed_out:
         status, detail = TrialStatus.TIMEOUT, "the command ran out of time"
@@ -173,12 +167,12 @@ def _tell(task: Task, ended: Finished, session: Session | None) -> Conversation:
             Message(role=Role.USER, text=task.prompt),
             Message(role=Role.ASSISTANT, text=ended.output),
         )
-        return Conversation(
+        return TrialTranscript(
             messages=messages, status=status, answer=ended.output, turns=1, detail=detail
         )  # fmt: skip
     own = [m for m in session.messages if m.counts]
     spoken = [m.text for m in own if m.role is Role.ASSISTANT and m.text]
-    return Conversation(
+    return TrialTranscript(
         messages=session.messages,
         status=status,
         answer="\n".join([*spoken[-1:], ended.output]),
@@ -191,7 +185,7 @@ def _tell(task: Task, ended: Finished, session: Session | None) -> Conversation:
 
 
 def find_session(machine: Machine, folder: Path, since: float) -> Session | None:
-    """The newest session any agent kept of work in a folder that began at that moment or later."""
+    """The newest session that any agent recorded in a folder since a moment."""
     log = ReadLog()
     for store in find_stores(machine):
         if store.reader in OWN_READERS:

@@ -1,4 +1,4 @@
-"""Commands with limits: on time, on output, and on what stays behind.
+"""Commands with limits on time, on output and on what they leave behind.
 
 A command runs below the supervisor of ``children``: it and its process group are gone when it is
 over, out of time, or when we are killed. It gets a small environment: of the user's variables only
@@ -7,6 +7,7 @@ those that programs need to start, so that no key reaches a model's command by i
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import subprocess
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from warmstart.children import ChildSetup, allow_cpu, start_child
+from warmstart.runners import searching
 
 MAX_OUTPUT_BYTES = 20_000
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT", "TMPDIR")
@@ -26,7 +28,7 @@ EXIT_NOT_FOUND = 127
 DRAIN_SECONDS = 2.0
 CHUNK_BYTES = 65_536
 HELPER_MEMORY_BYTES = 1 << 30
-"""Address space of a helper: a pattern can take memory for ever as well as time."""
+"""Address space of a helper: a pattern can use up memory as well as time."""
 
 
 class Finished(NamedTuple):
@@ -39,7 +41,7 @@ class Finished(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ProcessLimits:
     """What a command may use."""
 
     seconds: float = 30.0
@@ -47,7 +49,7 @@ class Limits:
     environ: Mapping[str, str] = field(default_factory=dict)
     """Variables beside the few that are passed on."""
     stop: threading.Event | None = None
-    """Set when everything is to end."""
+    """Set when everything must end."""
 
 
 class _Collector(threading.Thread):
@@ -82,7 +84,7 @@ class _Collector(threading.Thread):
 
 
 def run_process(
-    words: Sequence[str], folder: Path, limits: Limits, stdin: str | None = None
+    words: Sequence[str], folder: Path, limits: ProcessLimits, stdin: str | None = None
 ) -> Finished:
     """Run a command in a folder; it and all it started are gone when this returns."""
     setup = ChildSetup(
@@ -93,7 +95,7 @@ def run_process(
     return _run(words, setup, limits, stdin)
 
 
-def run_helper(program: Path, folder: Path, limits: Limits, stdin: str) -> Finished:
+def run_helper(program: Path, folder: Path, limits: ProcessLimits, stdin: str) -> Finished:
     """Run a Python file of ours that needs the standard library only."""
     setup = ChildSetup(
         kind="python",
@@ -105,13 +107,20 @@ def run_helper(program: Path, folder: Path, limits: Limits, stdin: str) -> Finis
     return _run([str(program)], setup, limits, stdin)
 
 
+def search_guarded(wanted: Mapping[str, str], folder: Path, limits: ProcessLimits) -> Finished:
+    """How the search for a regular expression ended; ``searching`` says what it may be given."""
+    return run_helper(Path(searching.__file__), folder, limits, json.dumps(wanted))
+
+
 def build_environ(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
     """The variables of a command: home is its own folder."""
     passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     return {**passed, "HOME": str(folder), "PWD": str(folder), "TERM": "dumb", **more}
 
 
-def _run(words: Sequence[str], setup: ChildSetup, limits: Limits, stdin: str | None) -> Finished:
+def _run(
+    words: Sequence[str], setup: ChildSetup, limits: ProcessLimits, stdin: str | None
+) -> Finished:
     given = subprocess.PIPE if stdin is not None else subprocess.DEVNULL
     setup = replace(setup, stdin=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
@@ -147,7 +156,7 @@ def _feed(pipe: IO[bytes] | None, stdin: str) -> None:
         pipe.write(stdin.encode("utf-8", "replace"))
 
 
-def _wait(process: subprocess.Popen[bytes], limits: Limits) -> bool:
+def _wait(process: subprocess.Popen[bytes], limits: ProcessLimits) -> bool:
     """Whether it ended by itself in time."""
     left = limits.seconds
     while left > 0:

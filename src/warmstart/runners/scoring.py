@@ -6,35 +6,39 @@ trial, not a missing value.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from warmstart.experiment.arms import ArmStart
-from warmstart.experiment.check import CheckResult, CommandResult, Left, judge_task
-from warmstart.experiment.schedule import Slot
-from warmstart.experiment.tasks import Task
-from warmstart.experiment.trial import Trial, TrialCall, TrialStatus
+from warmstart.experiment import (
+    ArmStart,
+    CheckResult,
+    CommandResult,
+    Left,
+    Slot,
+    Task,
+    Trial,
+    TrialCall,
+    TrialStatus,
+    judge_task,
+)
 from warmstart.model import Call, Status
-from warmstart.runners import matching
-from warmstart.runners.endpoint import Conversation
-from warmstart.runners.process import Limits, run_helper, run_process
-from warmstart.runners.sandbox import Sandbox
-from warmstart.sources.assemble import join_calls
+from warmstart.runners.endpoint import TrialTranscript
+from warmstart.runners.process import ProcessLimits, run_process, search_guarded
+from warmstart.runners.searching import EXIT_FOUND, EXIT_NOT_FOUND
+from warmstart.runners.tools import Sandbox
+from warmstart.sources import join_calls
 
 ORIGIN = "live_store"
 CHECK_SECONDS = 60.0
 MATCH_SECONDS = 10.0
-MATCH_PROGRAM = Path(matching.__file__)
 MIN_COPIED_LENGTH = 4
 MAX_DETAIL = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What a trial has from its experiment."""
+    """What an experiment gives each of its trials."""
 
     experiment: str
     setup: str
@@ -43,9 +47,9 @@ class Setting:
 
 
 def score_trial(
-    setting: Setting, task: Task, conversation: Conversation, sandbox: Sandbox
+    setting: Setting, task: Task, conversation: TrialTranscript, sandbox: Sandbox
 ) -> Trial:
-    """The row of a trial; its cost is filled in by whoever knows the prices."""
+    """The row of a trial; its cost is filled in where the prices are known."""
     calls = join_calls(conversation.messages, conversation.origin)
     checked = check_task(task, conversation, calls, sandbox)
     slot = setting.slot
@@ -71,22 +75,21 @@ def score_trial(
 
 
 def check_task(
-    task: Task, conversation: Conversation, calls: Sequence[Call], sandbox: Sandbox
+    task: Task, conversation: TrialTranscript, calls: Sequence[Call], sandbox: Sandbox
 ) -> CheckResult:
-    """Whether the task was done. What crashed or ran out of time was not."""
+    """Whether the task was done; a trial that crashed or ran out of time did not do it."""
     if conversation.status is not TrialStatus.FINISHED:
         return CheckResult(False if task.checks else None, conversation.detail)
 
     def run(line: str) -> CommandResult:
-        ended = run_process(["sh", "-c", line], sandbox.root, Limits(seconds=CHECK_SECONDS))
+        ended = run_process(["sh", "-c", line], sandbox.root, ProcessLimits(seconds=CHECK_SECONDS))
         return CommandResult(ended.exit_code, ended.output)
 
     def search(pattern: str, text: str) -> bool | None:
-        wanted = json.dumps({"pattern": pattern, "text": text})
-        limits = Limits(seconds=MATCH_SECONDS)
-        ended = run_helper(MATCH_PROGRAM, sandbox.root, limits, wanted)
+        limits = ProcessLimits(seconds=MATCH_SECONDS)
+        ended = search_guarded({"pattern": pattern, "text": text}, sandbox.root, limits)
         # Anything else means that it was cut off: by time, CPU or memory.
-        return {matching.EXIT_FOUND: True, matching.EXIT_NOT_FOUND: False}.get(ended.exit_code)
+        return {EXIT_FOUND: True, EXIT_NOT_FOUND: False}.get(ended.exit_code)
 
     worked = [call.request for call in calls if call.outcome.status is Status.OK]
     left = Left(answer=conversation.answer, calls=worked, read=sandbox.find, run=run, search=search)
@@ -94,7 +97,7 @@ def check_task(
 
 
 def list_calls(calls: Sequence[Call]) -> tuple[TrialCall, ...]:
-    """Each call with whether it failed, and whether it repeats one that just had."""
+    """Each call with whether it failed, and whether it retries one that just failed."""
     rows: list[TrialCall] = []
     for call in calls:
         before = rows[-1] if rows else None

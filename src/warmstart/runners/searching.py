@@ -1,8 +1,10 @@
-"""Searching files for a model's regular expression, as a program of its own.
+"""Regular expressions that a model or a task wrote, searched for by a program of its own.
 
-A pattern can take forever; a process can be stopped and a thread cannot. Run by ``tools`` with the
-arguments as JSON on standard input, in the folder to be searched. Links are not followed, so the
-search stays inside. Only the standard library, because it is started with nothing else.
+A pattern can take forever and all memory; a process can be stopped and limited, a thread cannot.
+The program reads one JSON object on standard input: a ``pattern``, and either a ``text`` or a
+``glob`` of files in the folder it runs in. Links are not followed, so the search stays inside. Its
+answers are exit codes that no crash has, so that a search that was cut off is never taken for one
+that found nothing. It uses only the standard library, because it is started with nothing else.
 """
 
 from __future__ import annotations
@@ -13,11 +15,14 @@ import re
 import sys
 from collections.abc import Iterator
 from fnmatch import fnmatch
+from itertools import islice
 
 MAX_MATCHES = 50
 MAX_LINE_CHARS = 300
 MAX_FILE_BYTES = 2_000_000
-EXIT_BAD_PATTERN = 2
+EXIT_FOUND = 80
+EXIT_NOT_FOUND = 81
+EXIT_BAD_PATTERN = 82
 
 
 def list_files(folder: str) -> Iterator[str]:
@@ -46,18 +51,19 @@ def find_matches(pattern: re.Pattern[str], glob: str, folder: str = ".") -> Iter
 
 
 def main() -> int:
-    """Print the matches; 2 where the pattern is none."""
+    """Search once; matches in files are printed."""
     wanted = json.load(sys.stdin)
     try:
-        pattern = re.compile(wanted["pattern"])
+        pattern = re.compile(wanted["pattern"], re.MULTILINE if "text" in wanted else 0)
     except re.error as error:
         print(f"not a regular expression: {error}")  # noqa: T201 - this is its answer
         return EXIT_BAD_PATTERN
-    for count, match in enumerate(find_matches(pattern, wanted["glob"])):
-        if count == MAX_MATCHES:
-            break
+    if "text" in wanted:
+        return EXIT_FOUND if pattern.search(wanted["text"]) else EXIT_NOT_FOUND
+    matches = list(islice(find_matches(pattern, wanted["glob"]), MAX_MATCHES))
+    for match in matches:
         sys.stdout.buffer.write(match.encode("utf-8", "replace") + b"\n")
-    return 0
+    return EXIT_FOUND if matches else EXIT_NOT_FOUND
 
 
 if __name__ == "__main__":

@@ -1,34 +1,142 @@
-"""The tools a trial offers: a handful built in, and those a task brings along.
+"""The tools a trial offers, and the sandbox they work in.
 
-Each takes the arguments a model wrote, so nothing about them is certain, and answers text. What
-went wrong is said as ``{"error": …}`` and known to the judge as an error; a command's exit code
-is kept beside its output.
+Tools are a handful built in and those a task brings along. Each takes the arguments a model wrote,
+so nothing about them is certain, and answers text. A failure is reported as ``{"error": …}`` and
+known to the judge as an error; a command's exit code is kept beside its output.
+
+A sandbox is a fresh private folder with the task's files, deleted afterwards. The built-in file
+tools refuse every path that leads out of it, also through symbolic links. A command that the agent
+runs is an ordinary process of this user, with its network and its rights: run untrusted models in a
+container.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import stat
+import tempfile
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import TracebackType
+from typing import Any, NamedTuple, Self
 
-from warmstart.experiment.tasks import Task, ToolDefinition
+from warmstart.experiment import Task, ToolDefinition
 from warmstart.model import Request, Result
-from warmstart.runners import searching
-from warmstart.runners.calculator import calculate
-from warmstart.runners.process import Finished, Limits, run_helper, run_process
-from warmstart.runners.sandbox import Sandbox, SandboxError
+from warmstart.runners.process import (
+    Finished,
+    ProcessLimits,
+    run_process,
+    search_guarded,
+)
+from warmstart.runners.searching import EXIT_BAD_PATTERN, EXIT_FOUND, EXIT_NOT_FOUND
+from warmstart.wire import ToolSpec
 
 TERMINAL_SECONDS = 30.0
 MAX_RESULT_CHARS = 20_000
 MAX_ENTRIES = 500
 SEARCH_SECONDS = 10.0
-SEARCH_PROGRAM = Path(searching.__file__)
+MAX_FILE_BYTES = 2_000_000
 
 
-class Reply(NamedTuple):
+class SandboxError(ValueError):
+    """A path or file the sandbox refuses; reported to the model, never fatal."""
+
+
+class Sandbox:
+    """One trial's folder; a context manager that removes it."""
+
+    def __init__(self, files: Mapping[str, str] | None = None, parent: Path | None = None) -> None:
+        self.root = Path(tempfile.mkdtemp(prefix="warmstart-trial-", dir=parent)).resolve()
+        for name, text in (files or {}).items():
+            self.write(name, text)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.remove()
+
+    def remove(self) -> None:
+        """Delete the folder and all in it, also what a command made read-only."""
+        for folder, below, _ in os.walk(self.root):
+            for name in below:
+                # Before the walk goes down there; a link's target is not ours to change.
+                path = Path(folder, name)
+                if not path.is_symlink():
+                    with suppress(OSError):
+                        path.chmod(stat.S_IRWXU)
+        shutil.rmtree(self.root, ignore_errors=True)
+
+    def resolve(self, name: str) -> Path:
+        """The path of a name inside the sandbox.
+
+        Raises:
+            SandboxError: it leads out, or is not a path.
+        """
+        if not name.strip() or "\0" in name:
+            raise SandboxError(f"not a path: {name!r:.80}")
+        try:
+            path = (self.root / name).resolve()
+        except (OSError, RuntimeError) as error:
+            raise SandboxError(f"not a path: {name!r:.80}") from error
+        if path != self.root and self.root not in path.parents:
+            raise SandboxError(f"{name!r:.200} is outside the working folder; use a relative path")
+        return path
+
+    def relative(self, path: Path) -> str:
+        """A path as the model must write it."""
+        return path.relative_to(self.root).as_posix()
+
+    def read(self, name: str) -> str:
+        """The text of a file.
+
+        Raises:
+            SandboxError: it leads out, is not a file, or is too large.
+        """
+        path = self.resolve(name)
+        try:
+            if not path.is_file():
+                what = "is a folder" if path.is_dir() else "no such file"
+                raise SandboxError(f"{what}: {name}")
+            if path.stat().st_size > MAX_FILE_BYTES:
+                raise SandboxError(f"file too large: {name}")
+            return path.read_text("utf-8", "replace")
+        except OSError as error:
+            raise SandboxError(f"cannot read {name}: {error.strerror}") from error
+
+    def find(self, name: str) -> str | None:
+        """The text of a file, None where it cannot be read."""
+        try:
+            return self.read(name)
+        except SandboxError:
+            return None
+
+    def write(self, name: str, text: str) -> Path:
+        """Write a file whole, making its folders.
+
+        Raises:
+            SandboxError: it leads out, or cannot be written.
+        """
+        path = self.resolve(name)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8", "replace", newline="")
+        except OSError as error:
+            raise SandboxError(f"cannot write {name}: {error.strerror}") from error
+        return path
+
+
+class ToolAnswer(NamedTuple):
     """What a tool answers."""
 
     text: str
@@ -36,17 +144,22 @@ class Reply(NamedTuple):
     exit_code: int | None = None
 
 
-Use = Callable[[Sandbox, Mapping[str, Any]], Reply]
+Use = Callable[[Sandbox, Mapping[str, Any]], ToolAnswer]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
-    """A tool, and what the model is told about it."""
+class TrialTool:
+    """A tool, and how it is described to the model."""
 
     name: str
     description: str
     parameters: Mapping[str, Any]
     use: Use
+
+    @property
+    def spec(self) -> ToolSpec:
+        """The tool as a model is offered it."""
+        return ToolSpec(self.name, self.description, dict(self.parameters))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +167,7 @@ class Toolbox:
     """The tools of one trial in its sandbox."""
 
     sandbox: Sandbox
-    tools: Mapping[str, Tool] = field(default_factory=dict)
+    tools: Mapping[str, TrialTool] = field(default_factory=dict)
 
     def answer(self, request: Request) -> Result:
         """Carry out a call; whatever is wrong with it is an error result, never an exception."""
@@ -67,13 +180,13 @@ class Toolbox:
             exit_code=reply.exit_code,
         )
 
-    def _reply(self, request: Request) -> Reply:
+    def _reply(self, request: Request) -> ToolAnswer:
         tool = self.tools.get(request.tool)
         if tool is None:
             names = ", ".join(self.tools) or "none"
             return fail(f"unknown tool {request.tool!r:.80}; there are: {names}")
         if request.raw is not None:
-            return fail(f"the arguments are no JSON object: {request.raw[:200]}")
+            return fail(f"the arguments are not a JSON object: {request.raw[:200]}")
         missing = [name for name in tool.parameters.get("required", ()) if name not in
                    request.arguments]  # fmt: skip
         if missing:
@@ -90,7 +203,7 @@ def open_toolbox(task: Task, sandbox: Sandbox, stop: threading.Event | None = No
     """The tools a task allows, in a fixed order.
 
     Raises:
-        ValueError: the task allows a tool there is not.
+        ValueError: the task allows a tool that does not exist.
     """
     offered = {tool.name: tool for tool in builtin_tools(stop)}
     names = list(offered) if task.tools is None else list(task.tools)
@@ -102,16 +215,16 @@ def open_toolbox(task: Task, sandbox: Sandbox, stop: threading.Event | None = No
     return Toolbox(sandbox=sandbox, tools=chosen | own)
 
 
-def fail(message: str) -> Reply:
+def fail(message: str) -> ToolAnswer:
     """An error, in the one shape all tools here use."""
-    return Reply(json.dumps({"error": message}, ensure_ascii=False), is_error=True)
+    return ToolAnswer(json.dumps({"error": message}, ensure_ascii=False), is_error=True)
 
 
-def builtin_tools(stop: threading.Event | None = None) -> list[Tool]:
+def builtin_tools(stop: threading.Event | None = None) -> list[TrialTool]:
     """Every tool that is built in."""
 
-    def terminal(sandbox: Sandbox, arguments: Mapping[str, Any]) -> Reply:
-        limits = Limits(seconds=TERMINAL_SECONDS, stop=stop)
+    def terminal(sandbox: Sandbox, arguments: Mapping[str, Any]) -> ToolAnswer:
+        limits = ProcessLimits(seconds=TERMINAL_SECONDS, stop=stop)
         line = _text(arguments, "command")
         return _ended(run_process(["sh", "-c", line], sandbox.root, limits))
 
@@ -132,8 +245,6 @@ def builtin_tools(stop: threading.Event | None = None) -> list[Tool]:
               optional=("path",)),
         _tool("terminal", "Run a shell command in the working folder.",
               {"command": ("string", "The command line")}, terminal),
-        _tool("calculator", "Calculate an arithmetic expression.",
-              {"expression": ("string", "For example (2 + 3) * 4")}, _calculator),
     ]  # fmt: skip
 
 
@@ -143,73 +254,73 @@ def _tool(
     arguments: Mapping[str, tuple[str, str]],
     use: Use,
     optional: tuple[str, ...] = (),
-) -> Tool:
+) -> TrialTool:
     properties = {
         key: {"type": kind, "description": text} for key, (kind, text) in arguments.items()
     }
     required = [key for key in arguments if key not in optional]
     schema = {"type": "object", "properties": properties, "required": required}
-    return Tool(name=name, description=description, parameters=schema, use=use)
+    return TrialTool(name=name, description=description, parameters=schema, use=use)
 
 
-def _define(definition: ToolDefinition, stop: threading.Event | None) -> Tool:
+def _define(definition: ToolDefinition, stop: threading.Event | None) -> TrialTool:
     """A task's own tool: its command reads the arguments as JSON and prints the result."""
 
-    def use(sandbox: Sandbox, arguments: Mapping[str, Any]) -> Reply:
-        limits = Limits(seconds=definition.timeout_seconds, stop=stop)
+    def use(sandbox: Sandbox, arguments: Mapping[str, Any]) -> ToolAnswer:
+        limits = ProcessLimits(seconds=definition.timeout_seconds, stop=stop)
         ended = run_process(definition.command, sandbox.root, limits, json.dumps(dict(arguments)))
         text = ended.output.strip()
         if ended.exit_code == 0:
-            return Reply(text)
-        return Reply(fail(text or f"exit code {ended.exit_code}").text, is_error=True)
+            return ToolAnswer(text)
+        return ToolAnswer(fail(text or f"exit code {ended.exit_code}").text, is_error=True)
 
     schema = dict(definition.parameters) or {"type": "object", "properties": {}}
-    return Tool(
+    return TrialTool(
         name=definition.name, description=definition.description, parameters=schema, use=use
     )
 
 
-def _ended(ended: Finished) -> Reply:
+def _ended(ended: Finished) -> ToolAnswer:
     shown = {"output": ended.output, "exit_code": ended.exit_code}
     if ended.timed_out:
         shown["error"] = "timed out"
     text = json.dumps(shown, ensure_ascii=False)
-    return Reply(text, is_error=ended.exit_code != 0, exit_code=ended.exit_code)
+    return ToolAnswer(text, is_error=ended.exit_code != 0, exit_code=ended.exit_code)
 
 
-def _read_file(sandbox: Sandbox, arguments: Mapping[str, Any]) -> Reply:
-    return Reply(sandbox.read(_text(arguments, "path")))
+def _read_file(sandbox: Sandbox, arguments: Mapping[str, Any]) -> ToolAnswer:
+    return ToolAnswer(sandbox.read(_text(arguments, "path")))
 
 
-def _write_file(sandbox: Sandbox, arguments: Mapping[str, Any]) -> Reply:
+def _write_file(sandbox: Sandbox, arguments: Mapping[str, Any]) -> ToolAnswer:
     content = _text(arguments, "content", empty=True)
     path = sandbox.write(_text(arguments, "path"), content)
-    return Reply(f"wrote {len(content)} characters to {sandbox.relative(path)}")
+    return ToolAnswer(f"wrote {len(content)} characters to {sandbox.relative(path)}")
 
 
-def _patch(sandbox: Sandbox, arguments: Mapping[str, Any]) -> Reply:
+def _patch(sandbox: Sandbox, arguments: Mapping[str, Any]) -> ToolAnswer:
     name, old = _text(arguments, "path"), _text(arguments, "old")
     text = sandbox.read(name)
     found = text.count(old)
     if found != 1:
         return fail(f"the passage occurs {found} times in {name}, not once")
     sandbox.write(name, text.replace(old, _text(arguments, "new", empty=True)))
-    return Reply(f"patched {name}")
+    return ToolAnswer(f"patched {name}")
 
 
-def _search_files(sandbox: Sandbox, arguments: Mapping[str, Any]) -> Reply:
+def _search_files(sandbox: Sandbox, arguments: Mapping[str, Any]) -> ToolAnswer:
     glob = _text(arguments, "glob") if arguments.get("glob") else "*"
-    wanted = json.dumps({"pattern": _text(arguments, "pattern"), "glob": glob})
-    limits = Limits(seconds=SEARCH_SECONDS, output_bytes=4 * MAX_RESULT_CHARS)
-    ended = run_helper(SEARCH_PROGRAM, sandbox.root, limits, wanted)
-    if ended.exit_code == searching.EXIT_BAD_PATTERN:
+    wanted = {"pattern": _text(arguments, "pattern"), "glob": glob}
+    limits = ProcessLimits(seconds=SEARCH_SECONDS, output_bytes=4 * MAX_RESULT_CHARS)
+    ended = search_guarded(wanted, sandbox.root, limits)
+    if ended.exit_code == EXIT_BAD_PATTERN:
         return fail(ended.output.strip())
-    if ended.exit_code != 0:  # cut off by time, CPU or memory
+    if ended.exit_code not in (EXIT_FOUND, EXIT_NOT_FOUND):  # cut off by time, CPU or memory
         return fail("the search took too long; use a simpler pattern")
-    return Reply(ended.output.rstrip("\n") or "no matches")
+    return ToolAnswer(ended.output.rstrip("\n") or "no matches")
 
 
-def _list_dir(sandbox: Sandbox, arguments: Mapping[str, Any]) -> Reply:
+def _list_dir(sandbox: Sandbox, arguments: Mapping[str, Any]) -> ToolAnswer:
     name = _text(arguments, "path") if arguments.get("path") else "."
     folder = sandbox.resolve(name)
     if not folder.is_dir():
@@ -219,12 +330,7 @@ def _list_dir(sandbox: Sandbox, arguments: Mapping[str, Any]) -> Reply:
     except OSError as error:
         return fail(f"cannot list {name}: {error.strerror}")
     shown = [f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries]
-    return Reply("\n".join(shown) or "(empty)")
-
-
-def _calculator(sandbox: Sandbox, arguments: Mapping[str, Any]) -> Reply:
-    del sandbox
-    return Reply(calculate(_text(arguments, "expression")))
+    return ToolAnswer("\n".join(shown) or "(empty)")
 
 
 def _text(arguments: Mapping[str, Any], name: str, *, empty: bool = False) -> str:

@@ -1,8 +1,8 @@
 """JSON over HTTP with patience: retries with growing pauses, ``Retry-After`` respected.
 
-What ends a request for good says which kind of end it was, because the kinds mean different
-things for a trial: an endpoint that is not there stops the run, a refused prompt is a result.
-A key is never part of an error.
+An error says why a request failed for good, because the reasons mean different things for a trial:
+an endpoint that is not there stops the run, a refused prompt is a result. A key is never part of an
+error. What only one server does (llama.cpp) is known here and nowhere else.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ MAX_PAUSE_SECONDS = 60.0
 FIRST_PAUSE_SECONDS = 0.5
 MAX_SHOWN = 200
 UNREADABLE_CALL = "does not match the expected peg-native format"
-"""llama.cpp's way of saying that the model wrote a tool call it could not parse."""
+"""llama.cpp's error for a tool call of the model that it could not parse."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
-class Failure(StrEnum):
-    """Why a request had no answer."""
+class EndpointFailure(StrEnum):
+    """Why a request got no answer."""
 
     UNAVAILABLE = "unavailable"
-    """Nobody there, or too busy for too long: the run stops and can be resumed."""
+    """Not there, or too busy for too long: the run stops and can be resumed."""
     DENIED = "denied"
     """The key or the address is wrong: the run stops."""
     REFUSED = "refused"
@@ -52,15 +52,17 @@ class EndpointError(WarmstartError):
 
     exit_code = 7
 
-    def __init__(self, message: str, *, failure: Failure, status: int | None = None) -> None:
+    def __init__(
+        self, message: str, *, failure: EndpointFailure, status: int | None = None
+    ) -> None:
         super().__init__(message, hint=_HINTS.get(failure))
         self.failure = failure
         self.status = status
 
 
 _HINTS = {
-    Failure.UNAVAILABLE: "start the endpoint, then run the same command again: it continues",
-    Failure.DENIED: "check the address and the key's environment variable in plan.toml",
+    EndpointFailure.UNAVAILABLE: "start the endpoint, then run the same command: it continues",
+    EndpointFailure.DENIED: "check the address and the key's environment variable in plan.toml",
 }
 
 
@@ -92,9 +94,9 @@ def post_json(
     data = json.dumps(body).encode()
     for attempt in range(patience.retries + 1):
         if patience.stop.is_set():
-            raise EndpointError("stopped", failure=Failure.STOPPED)
+            raise EndpointError("stopped", failure=EndpointFailure.STOPPED)
         if patience.left <= 0:
-            raise EndpointError("the time for this trial is over", failure=Failure.TIMEOUT)
+            raise EndpointError("the time for this trial is over", failure=EndpointFailure.TIMEOUT)
         try:
             return _post(url, data, headers, patience)
         except _RetryError as retry:
@@ -106,7 +108,7 @@ def post_json(
 
 
 class _RetryError(Exception):
-    """Worth another try; ``error`` is what to raise when there is none left."""
+    """Worth another try; ``error`` is raised when no tries are left."""
 
     def __init__(self, error: EndpointError, after: float | None = None) -> None:
         super().__init__(error.message)
@@ -127,25 +129,27 @@ def _post(url: str, data: bytes, headers: Mapping[str, str], patience: Patience)
             raise _judge_status(error, headers) from None
     except TimeoutError as error:
         problem = f"no answer within {seconds:g} seconds"
-        raise _RetryError(EndpointError(problem, failure=Failure.TIMEOUT)) from error
+        raise _RetryError(EndpointError(problem, failure=EndpointFailure.TIMEOUT)) from error
     except (urllib.error.URLError, HTTPException, OSError) as error:
         reason = getattr(error, "reason", None) or error
         if isinstance(reason, TimeoutError):
             problem = f"no connection within {seconds:g} seconds"
-            raise _RetryError(EndpointError(problem, failure=Failure.UNAVAILABLE)) from error
+            raise _RetryError(
+                EndpointError(problem, failure=EndpointFailure.UNAVAILABLE)
+            ) from error
         problem = f"the endpoint at {_host(url)} cannot be reached: {reason}"
-        raise _RetryError(EndpointError(problem, failure=Failure.UNAVAILABLE)) from error
+        raise _RetryError(EndpointError(problem, failure=EndpointFailure.UNAVAILABLE)) from error
 
 
 class _StayHere(urllib.request.HTTPRedirectHandler):
-    """Follows nobody: the key in the headers is for the address of the plan alone."""
+    """Follows no redirect: the key in the headers is for the address of the plan alone."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
 
 
 def _opener(url: str) -> urllib.request.OpenerDirector:
-    """No proxy stands between us and this machine."""
+    """An opener that follows no redirect and uses no proxy for this machine."""
     if urlsplit(url).hostname in LOOPBACK:
         return urllib.request.build_opener(_StayHere, urllib.request.ProxyHandler({}))
     return urllib.request.build_opener(_StayHere)
@@ -155,11 +159,11 @@ def _parse(data: bytes) -> dict[str, Any]:
     try:
         body = json.loads(data)
     except (ValueError, RecursionError) as error:
-        problem = "the endpoint answered something that is no JSON"
-        raise _RetryError(EndpointError(problem, failure=Failure.REFUSED)) from error
+        problem = "the endpoint answered something that is not valid JSON"
+        raise _RetryError(EndpointError(problem, failure=EndpointFailure.REFUSED)) from error
     if not isinstance(body, dict):
-        problem = "the endpoint answered JSON that is no object"
-        raise _RetryError(EndpointError(problem, failure=Failure.REFUSED))
+        problem = "the endpoint answered JSON that is not an object"
+        raise _RetryError(EndpointError(problem, failure=EndpointFailure.REFUSED))
     return body
 
 
@@ -172,14 +176,16 @@ def _judge_status(
         text = ""
     status = error.code
     if UNREADABLE_CALL in text:
-        return EndpointError(UNREADABLE_CALL, failure=Failure.UNREADABLE_CALL, status=status)
+        return EndpointError(
+            UNREADABLE_CALL, failure=EndpointFailure.UNREADABLE_CALL, status=status
+        )
     problem = f"the endpoint answered {status}: {_shown(text, headers)}"
     if status in (301, 302, 303, 307, 308, 401, 403, 404):
-        return EndpointError(problem, failure=Failure.DENIED, status=status)
+        return EndpointError(problem, failure=EndpointFailure.DENIED, status=status)
     if status in (408, 425, 429, 503, 529):
-        final = EndpointError(problem, failure=Failure.UNAVAILABLE, status=status)
+        final = EndpointError(problem, failure=EndpointFailure.UNAVAILABLE, status=status)
         return _RetryError(final, _retry_after(error.headers.get("Retry-After")))
-    final = EndpointError(problem, failure=Failure.REFUSED, status=status)
+    final = EndpointError(problem, failure=EndpointFailure.REFUSED, status=status)
     return final if status < 500 else _RetryError(final)
 
 
@@ -193,7 +199,7 @@ def _shown(text: str, headers: Mapping[str, str]) -> str:
 
 
 def _retry_after(value: str | None) -> float | None:
-    """Seconds from a number or a date."""
+    """Seconds to wait, from a number or a date."""
     if not value:
         return None
     try:

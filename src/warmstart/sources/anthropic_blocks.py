@@ -6,7 +6,8 @@ from itertools import islice
 from typing import Any
 
 from warmstart.model import Result
-from warmstart.sources.fields import as_dict, as_dicts, as_id, as_int, as_text, content_text, dump
+from warmstart.sources.fields import as_dict, as_dicts, as_id, as_int, as_text, content_text
+from warmstart.sources.json_text import dump
 
 USAGE_NAMES = {
     "input": "input_tokens",

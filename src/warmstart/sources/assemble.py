@@ -7,7 +7,7 @@ that never gets a result stays unanswered.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,13 +22,7 @@ def build_session(
     """A session from its messages; ``fields`` are Session fields and win over what is derived."""
     messages = mark_warmups(messages)
     fields.setdefault("agent", origin)
-    derived = {
-        "model": _main_model(messages),
-        "tokens": _sum_tokens(messages),
-        "started_at": _first_time(messages),
-        "ended_at": _last_time(messages),
-    }
-    for name, value in derived.items():
+    for name, value in _derive_fields(messages).items():
         if fields.get(name) is None:
             fields[name] = value
     return Session(
@@ -40,10 +34,49 @@ def build_session(
     )
 
 
+def _derive_fields(messages: Sequence[Message]) -> dict[str, Any]:
+    """What the messages say of their session: its main model, its tokens and its times."""
+    models: dict[str, int] = {}
+    spent: list[Tokens] = []
+    first = last = None
+    for message in messages:
+        moment = message.timestamp
+        if moment is not None:
+            if last is None:
+                first = last = moment
+            elif moment > last:
+                last = moment
+        if (message.tokens or message.model) and message.counts:
+            if message.tokens:
+                spent.append(message.tokens)
+            if message.model:
+                models[message.model] = models.get(message.model, 0) + 1
+    return {
+        "model": max(models, key=models.__getitem__, default=None),
+        "tokens": sum_tokens(spent),
+        "started_at": first,
+        "ended_at": last,
+    }
+
+
 def join_calls(messages: Sequence[Message], origin: str = "") -> tuple[Call, ...]:
     """The counted calls of a conversation, in order, each with its result and outcome."""
-    asked = _open_requests(messages)
-    answers = _match_results(messages, asked)
+    asked: list[tuple[int, Request]] = []
+    answers: dict[int, Result] = {}
+    waiting = _Waiting()
+    batch = 0
+    for where, message in enumerate(messages):
+        requests, results = message.requests, message.results
+        batch += not requests
+        if not (requests or results) or not message.counts:
+            continue
+        for request in requests:
+            waiting.add(request, batch, len(asked))
+            asked.append((where, request))
+        for result in results:
+            match = waiting.take(result)
+            if match is not None:
+                answers[match] = result
     return tuple(
         Call(
             request=request,
@@ -54,15 +87,6 @@ def join_calls(messages: Sequence[Message], origin: str = "") -> tuple[Call, ...
         )
         for index, (where, request) in enumerate(asked)
     )
-
-
-def _open_requests(messages: Sequence[Message]) -> list[tuple[int, Request]]:
-    return [
-        (where, request)
-        for where, message in enumerate(messages)
-        if message.requests and message.counts
-        for request in message.requests
-    ]
 
 
 class _Waiting:
@@ -106,36 +130,12 @@ class _Waiting:
         return index
 
 
-def _match_results(
-    messages: Sequence[Message], asked: Sequence[tuple[int, Request]]
-) -> dict[int, Result]:
-    waiting = _Waiting()
-    answers: dict[int, Result] = {}
-    batch = upcoming = 0
-    for where, message in enumerate(messages):
-        batch += not message.requests
-        while upcoming < len(asked) and asked[upcoming][0] <= where:
-            waiting.add(asked[upcoming][1], batch, upcoming)
-            upcoming += 1
-        for result in message.results if message.counts else ():
-            match = waiting.take(result)
-            if match is not None:
-                answers[match] = result
-    return answers
-
-
-def _main_model(messages: Sequence[Message]) -> str | None:
-    models = Counter(m.model for m in messages if m.model and m.counts)
-    return models.most_common(1)[0][0] if models else None
-
-
-def _sum_tokens(messages: Sequence[Message]) -> Tokens:
-    return sum((m.tokens for m in messages if m.tokens and m.counts), Tokens())
-
-
-def _first_time(messages: Sequence[Message]) -> float | None:
-    return next((m.timestamp for m in messages if m.timestamp is not None), None)
-
-
-def _last_time(messages: Sequence[Message]) -> float | None:
-    return max((m.timestamp for m in messages if m.timestamp is not None), default=None)
+def sum_tokens(spent: Sequence[Tokens]) -> Tokens:
+    """All of them together."""
+    return Tokens(
+        input=sum([one.input for one in spent]),
+        output=sum([one.output for one in spent]),
+        cache_read=sum([one.cache_read for one in spent]),
+        cache_write=sum([one.cache_write for one in spent]),
+        reasoning=sum([one.reasoning for one in spent]),
+    )

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-import orjson
-
-from warmstart.model import Tokens
+from warmstart.model import Request, Tokens
+from warmstart.sources.json_text import dump, parse_strictly
 
 MAX_TOKENS = 10**12
 """A million long contexts: more than any session, and sums of it stay within 64 bits."""
@@ -71,6 +70,12 @@ def as_int(value: Any) -> int | None:
     return None
 
 
+def as_count(value: Any) -> int:
+    """A number of tokens; 0 for what cannot be one: negative, or beyond ``MAX_TOKENS``."""
+    count = value if value.__class__ is int else as_int(value) or 0
+    return count if 0 < count <= MAX_TOKENS else 0
+
+
 def as_float(value: Any) -> float | None:
     """A finite number (not a bool)."""
     if value is None or isinstance(value, bool) or not isinstance(value, _NUMBERS):
@@ -89,11 +94,13 @@ def as_bool(value: Any) -> bool | None:
 
 def parse_time(value: Any) -> float | None:
     """Seconds since the epoch from ISO 8601, seconds or milliseconds; naive times are UTC."""
-    number = as_float(as_int(value) if isinstance(value, str) else value)
-    if number is not None:
-        seconds = number / 1000 if number > MILLISECONDS_FROM else number
-        return seconds if 0 < seconds <= _MAX_SECONDS else None
-    if not isinstance(value, str) or not 10 <= len(value) <= 40:
+    if not isinstance(value, str):
+        return _read_moment(value)
+    if value[4:5] != "-":
+        number = as_int(value)
+        if number is not None:
+            return _read_moment(number)
+    if not 10 <= len(value) <= 40:
         return None
     try:
         moment = datetime.fromisoformat(value)
@@ -104,6 +111,14 @@ def parse_time(value: Any) -> float | None:
         return None
 
 
+def _read_moment(value: Any) -> float | None:
+    number = as_float(value)
+    if number is None:
+        return None
+    seconds = number / 1000 if number > MILLISECONDS_FROM else number
+    return seconds if 0 < seconds <= _MAX_SECONDS else None
+
+
 def parse_arguments(value: Any) -> Arguments:
     """Call arguments from an object or from a JSON string; other text is kept as ``raw``."""
     if isinstance(value, dict):
@@ -112,11 +127,14 @@ def parse_arguments(value: Any) -> Arguments:
         return Arguments({}, None if value is None else dump(value))
     if not value.strip():
         return Arguments({}, None)
-    try:
-        data = orjson.loads(value)
-    except orjson.JSONDecodeError:
-        return Arguments({}, value)
+    data = parse_strictly(value)
     return Arguments(data, None) if isinstance(data, dict) else Arguments({}, value)
+
+
+def make_request(name: Any, call_id: Any, written: Any, unnamed: str = "unknown") -> Request:
+    """A call by its three fields; ``written`` are its arguments, as an object or as JSON text."""
+    data, raw = (written, None) if written.__class__ is dict else parse_arguments(written)
+    return Request(tool=as_text(name) or unnamed, id=as_id(call_id), arguments=data, raw=raw)
 
 
 def content_text(value: Any) -> str:
@@ -149,26 +167,11 @@ def _block_text(block: Mapping[str, Any]) -> str:
     return f"[{kind}]" if kind else ""
 
 
-def dump(value: Any) -> str:
-    """Any JSON value as compact text, for results that are not text."""
-    try:
-        return orjson.dumps(value).decode()
-    except (TypeError, ValueError):  # too deep, or a number beyond 64 bits
-        pass
-    try:
-        return repr(value)[:10_000]
-    except RecursionError:
-        return f"[{type(value).__name__} nested too deeply]"
-
-
 def parse_tokens(value: Any, names: Mapping[str, str]) -> Tokens | None:
     """Token counts from a usage object; ``names`` maps our field names to its keys.
 
-    What cannot be a count, because it is negative or beyond ``MAX_TOKENS``, is none.
+    None where none of them is above zero.
     """
     usage = as_dict(value)
-    counts = [as_int(usage.get(theirs)) or 0 for theirs in names.values()]
-    if not any(counts):
-        return None
-    pairs = zip(names, counts, strict=True)
-    return Tokens(**{ours: count if 0 <= count <= MAX_TOKENS else 0 for ours, count in pairs})
+    counts = {ours: as_count(usage.get(theirs)) for ours, theirs in names.items()}
+    return Tokens(**counts) if any(counts.values()) else None

@@ -1,13 +1,12 @@
 """Bytes and JSON out of files that nobody promised us anything about.
 
 Compression is recognised by its magic number, never by the name. A line that is too long, not
-JSON or not an object is counted and passed over; a half-written last line waits for the next run.
+JSON or not an object is counted and passed over, and so is a half-written last line.
 """
 
 from __future__ import annotations
 
 import io
-import json
 import stat
 import zlib
 from collections.abc import Iterator
@@ -16,9 +15,15 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
-import orjson
-
 from warmstart.errors import SourceError
+from warmstart.sources.json_text import (
+    BIG_BYTES,
+    MAX_VALUES,
+    has_too_many_values,
+    is_json,
+    parse_json,
+    parse_strictly,
+)
 from warmstart.sources.log import ReadLog
 from warmstart.sources.unpacking import (
     BUFFER_BYTES,
@@ -32,15 +37,7 @@ from warmstart.sources.unpacking import (
 MAX_LINE_BYTES = 32 * 1024 * 1024
 """Model providers take requests of 32 MB at most, so no message that was sent is longer."""
 MAX_DOCUMENT_BYTES = 1024 * 1024 * 1024
-MAX_REPAIRED_BYTES = 16 * 1024 * 1024
-"""The parser that forgives more needs many times the memory."""
-MAX_VALUES = 1_500_000
-"""Values in one line, or in a small document that is compressed; each takes up to 120 bytes."""
-BIG_BYTES = 1024 * 1024
-"""Shorter texts cannot hold too many values."""
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _NEWLINE = ord("\n")
-_NO_JSON = object()
 
 
 class Line(NamedTuple):
@@ -95,78 +92,27 @@ def read_head(path: Path, size: int = 65536) -> bytes:
     return bytes(data)
 
 
-def parse_json(data: bytes, max_values: int | None = MAX_VALUES) -> Any:
-    """JSON as agents really write it, or the marker that ``is_json`` refuses.
+def read_lines(path: Path, log: ReadLog) -> Iterator[tuple[int, bytes, bool]]:
+    """Yield (line number, bytes, complete) for each line of a file.
 
-    orjson is strict; Python's own parser takes over for what agents nevertheless write: lone
-    surrogates (a JavaScript string cut in the middle of an emoji), NaN, broken UTF-8.
+    Empty lines are counted but not given. A stream that breaks off (truncated gzip) ends the lines
+    and is counted.
     """
-    if max_values is not None and has_too_many_values(data, max_values):
-        return _NO_JSON
-    data = data.removeprefix(BYTE_ORDER_MARK)
-    try:
-        return orjson.loads(data)
-    except orjson.JSONDecodeError:
-        if len(data) > MAX_REPAIRED_BYTES:
-            return _NO_JSON
-    try:
-        return _scrub(json.loads(data.decode("utf-8", "replace"), object_hook=_scrub_object))
-    except (ValueError, RecursionError):
-        return _NO_JSON
-
-
-def has_too_many_values(data: bytes, max_values: int = MAX_VALUES) -> bool:
-    """Whether a text would make more values than there is memory for."""
-    return len(data) > BIG_BYTES and sum(map(data.count, (b",", b"[", b"{"))) > max_values
-
-
-def is_json(value: Any) -> bool:
-    """Whether ``parse_json`` understood anything."""
-    return value is not _NO_JSON
-
-
-def _scrub_object(data: dict[str, Any]) -> dict[str, Any]:
-    return {_scrub(key): _scrub(value) for key, value in data.items()}
-
-
-def _scrub(value: Any) -> Any:
-    """Replace lone surrogates, which cannot be printed, stored or hashed."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8")
-    if isinstance(value, list):
-        return [_scrub(item) for item in value]
-    return value
-
-
-def read_lines(path: Path, log: ReadLog, start: int = 0) -> Iterator[tuple[int, bytes, bool]]:
-    """Yield (line number, bytes, complete) from byte ``start`` on; numbers count from there.
-
-    Empty lines are counted but not given. ``log.resume_at`` follows along, just behind the last
-    complete line. A stream that breaks off (truncated gzip) ends the lines and is counted.
-    """
-    log.resume_at = position = start
     number = 0
     try:
         with open_bytes(path, BUFFER_BYTES) as file:
-            file.seek(start)
             for line in iter(partial(file.readline, MAX_LINE_BYTES), b""):
                 number += 1
-                position += len(line)
                 if line == b"\n":
-                    blank = _pass_over_blank_lines(file)
-                    number += blank
-                    position += blank
-                    log.resume_at = position
+                    number += _pass_over_blank_lines(file)
                 elif line[-1] == _NEWLINE:
-                    log.resume_at = position
                     yield number, line, True
                 elif len(line) < MAX_LINE_BYTES:
                     yield number, line, False
                 else:
                     del line
-                    position += _pass_over_line(file)
+                    _pass_over_line(file)
                     log.skip("line longer than 32 MiB", path, number)
-                    log.resume_at = position
     except SourceError as error:
         if number == 0:
             raise
@@ -182,19 +128,25 @@ def _pass_over_blank_lines(file: IO[bytes]) -> int:
     return count
 
 
-def _pass_over_line(file: IO[bytes]) -> int:
-    size = 0
+def _pass_over_line(file: IO[bytes]) -> None:
     while chunk := file.readline(BUFFER_BYTES):
-        size += len(chunk)
         if chunk.endswith(b"\n"):
             break
-    return size
 
 
-def read_json_lines(path: Path, log: ReadLog, start: int = 0) -> Iterator[Line]:
-    """Every JSON object of a JSONL file, with what is none counted."""
-    for number, line, complete in read_lines(path, log, start):
-        data = parse_line(line, number, path, log, complete=complete)
+def read_json_lines(path: Path, log: ReadLog) -> Iterator[Line]:
+    """Every JSON object of a JSONL file; lines that hold none are counted."""
+    return parse_lines(read_lines(path, log), path, log)
+
+
+def parse_lines(
+    lines: Iterator[tuple[int, bytes, bool]], path: Path, log: ReadLog
+) -> Iterator[Line]:
+    """The objects on lines; those that hold none are counted."""
+    for number, line, complete in lines:
+        data = parse_strictly(line) if len(line) <= BIG_BYTES else None
+        if data.__class__ is not dict:
+            data = parse_line(line, number, path, log, complete=complete)
         if data is not None:
             yield Line(number, data)
 
@@ -203,13 +155,11 @@ def parse_line(
     line: bytes, number: int, path: Path, log: ReadLog, *, complete: bool
 ) -> dict[str, Any] | None:
     """The object on a line; None, and counted, where there is none."""
-    if line.isspace():
-        return None
     data = parse_json(line)
     if isinstance(data, dict):
-        if not complete:
-            log.resume_at += len(line)
         return data
+    if line.isspace():
+        return None
     if not complete:
         log.skip("last line half-written", path, number)
     elif has_too_many_values(line):

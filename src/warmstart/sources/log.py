@@ -25,12 +25,10 @@ def identify(origin: str, native_id: str) -> int:
 
 @dataclass(slots=True)
 class ReadLog:
-    """Collects skips over one scan; also where an append-only file can be taken up again."""
+    """Collects skips over one scan."""
 
     counts: Counter[str] = field(default_factory=Counter)
     examples: dict[str, Skip] = field(default_factory=dict)
-    resume_at: int = 0
-    """Byte offset (uncompressed) just behind the last complete line that was read."""
     seen: set[int] = field(default_factory=set)
     """Message and session ids met so far, as ``identify`` numbers them, for formats whose files
     repeat each other."""
@@ -52,6 +50,13 @@ class ReadLog:
             return False
         self.seen.add(key)
         return True
+
+    def absorb(self, other: ReadLog) -> None:
+        """Add what another log counted."""
+        self.counts.update(other.counts)
+        for reason, example in other.examples.items():
+            self.examples.setdefault(reason, example)
+        self.notes += other.notes
 
     @property
     def total(self) -> int:

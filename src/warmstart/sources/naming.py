@@ -8,14 +8,18 @@ path alone, so that it is the same whatever else is read with it.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
+from warmstart.sources.json_text import dump
 from warmstart.sources.records import file_stem
 
 MAX_FOLDERS = 3
+TRAJECTORY_SUFFIXES = (".gz", ".zst", ".json", ".jsonl", ".traj")
 _ID = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-|[0-9a-f]{16,}|\d{10,}"  # uuids, hashes, moments
     r"|\d{4}-?\d\d-?\d\d[T_ -]?\d\d[:.h_-]?\d\d"  # dates with a time
@@ -49,6 +53,20 @@ def name_record(path: Path, own: str | None, number: int) -> str:
     if own is None:
         return f"{name_file(path)}:{number}"
     return f"{name_file(path)}:{own}" if own.isdecimal() else own
+
+
+def name_run(name: str, first: Any) -> str:
+    """The name of a task and a mark of its first step: a task is run many times under one name."""
+    mark = hashlib.sha256(dump(first).encode("utf-8", "replace")).hexdigest()[:8]
+    return f"{name}-{mark}"
+
+
+def strip_suffixes(path: Path) -> str:
+    """A trajectory file's name without its suffixes."""
+    name = path.name
+    while name.endswith(TRAJECTORY_SUFFIXES) and "." in name[1:]:
+        name = name.rpartition(".")[0]
+    return name
 
 
 def looks_like_id(name: str) -> bool:

@@ -8,20 +8,20 @@ from typing import Any
 
 from warmstart.errors import SourceError
 from warmstart.sources.files import (
-    BYTE_ORDER_MARK,
     MAX_LINE_BYTES,
     is_bomb,
-    parse_json,
     read_head,
     read_json,
     read_lines,
     unreadable,
 )
+from warmstart.sources.json_text import BYTE_ORDER_MARK, parse_json
 from warmstart.sources.log import ReadLog
 from warmstart.sources.reader import Probe
 from warmstart.sources.records import MAX_BLANK_LINES, as_record
-from warmstart.sources.sqlite import is_database, list_tables, open_database
+from warmstart.sources.sqlite import DATABASE_MAGIC, is_named_database, list_tables, open_database
 
+HEAD_BYTES = 4096
 MAX_RECORDS = 12
 MAX_BAD_LINES = 4
 
@@ -35,15 +35,16 @@ def probe_path(path: Path) -> Probe:
     if path.is_dir():
         return Probe(path=path, is_folder=True, names=_names_in(path))
     try:
-        if is_database(path):
+        head = DATABASE_MAGIC if is_named_database(path) else read_head(path, HEAD_BYTES)
+        if head.startswith(DATABASE_MAGIC):
             with open_database(path) as connection:
                 return Probe(path=path, tables=list_tables(connection))
-        if read_head(path, 4) == b"PK\x03\x04":
+        if head.startswith(b"PK\x03\x04"):
             with zipfile.ZipFile(path) as archive:
                 return Probe(path=path, members=frozenset(archive.namelist()))
     except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as error:
         raise unreadable(path, error) from error
-    return _probe_json(path)
+    return _probe_json(path, head.removeprefix(BYTE_ORDER_MARK).lstrip())
 
 
 def _names_in(folder: Path) -> frozenset[str]:
@@ -53,21 +54,23 @@ def _names_in(folder: Path) -> frozenset[str]:
         raise SourceError(f"cannot read {str(folder)!r}: {error.strerror}", path=folder) from error
 
 
-def _probe_json(path: Path) -> Probe:
+def _probe_json(path: Path, head: bytes) -> Probe:
     """JSONL if lines parse one by one, else one document."""
-    head = read_head(path, 4096).removeprefix(BYTE_ORDER_MARK).lstrip()
     if head[:1] == b"[":
         return _probe_document(path)
     if head[:1] != b"{":
         return Probe(path=path)
-    records, all_good = _first_records(path)
+    line, newline, _ = head.partition(b"\n")
+    is_laid_out = bool(newline) and not isinstance(parse_json(line), dict)
+    records, all_good = ((), False) if is_laid_out else _first_records(path)
     if records and all_good:
         return Probe(path=path, records=records, is_lines=True)
     # An object on a line of its own may also be part of a document that is laid out so.
     document = _probe_document(path)
-    if document.records or not records:
+    if document.records:
         return document
-    return Probe(path=path, records=records, is_lines=True)
+    records = records or _first_records(path)[0]
+    return Probe(path=path, records=records, is_lines=True) if records else document
 
 
 def _first_records(path: Path) -> tuple[tuple[dict[str, Any], ...], bool]:

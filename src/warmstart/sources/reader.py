@@ -3,12 +3,14 @@
 A reader recognises what it can read, lists the units it is made of without reading their
 contents, and turns a unit into sessions. A unit is the smallest thing read as a whole: a file, a
 folder of event files, or one session of a database. Its fingerprint changes when its content may
-have, so a caller that remembers fingerprints reads only what is new.
+have, so a caller that remembers fingerprints reads only what is new. A caller that reads many
+units of one path asks for ``open`` first, and a database is then opened once for all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -48,14 +50,23 @@ class Unit:
     """Which part of ``path`` (a session id in a database); empty for the whole."""
     fingerprint: str = ""
     """Changes when the content may have changed."""
-    start: int = 0
-    """Byte offset to read from, for append-only files that hold many sessions."""
     extra: dict[str, Any] = field(default_factory=dict, compare=False)
     """What listing learned that reading needs again."""
 
 
+class OpenSource(Protocol):
+    """What ``Reader.open`` gives: a way to read many units of one path."""
+
+    def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
+        """Read a unit's sessions, as ``Reader.read`` does."""
+
+
 class Reader(Protocol):
-    """One format. Implementations are stateless; everything they learn is in what they return."""
+    """One format. Implementations are stateless; everything they learn is in what they return.
+
+    Inherit from ``FileReader`` (a unit is a file) or ``DatabaseReader`` (a unit is a session of a
+    database); either has ``open`` already.
+    """
 
     name: str
     """Origin of the sessions it reads; also what ``--format`` takes."""
@@ -74,6 +85,18 @@ class Reader(Protocol):
         Raises:
             SourceError: nothing of the unit could be read.
         """
+
+    def open(self, path: Path) -> AbstractContextManager[OpenSource]:
+        """Keep open what the units of a path share while many of them are read."""
+
+
+class FileReader:
+    """Base of readers whose units are whole files: nothing has to stay open between them."""
+
+    def open(self, path: Path) -> AbstractContextManager[Any]:
+        """The reader itself."""
+        del path
+        return nullcontext(self)
 
 
 def file_fingerprint(path: Path) -> str:

@@ -1,35 +1,33 @@
 """Files that hold many records in any of three ways: one per line, one array, or one document.
 
 What a record is, its reader knows; how the file is laid out, and which number a record has, is
-the same for all of them. Numbers are stable: a read that is taken up at an offset goes on counting
-where the first one stopped.
+the same for all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from warmstart.errors import SourceError
 from warmstart.sources.fields import as_dict
 from warmstart.sources.files import (
     MAX_LINE_BYTES,
     Line,
-    open_bytes,
-    parse_json,
+    parse_lines,
     read_json,
     read_json_lines,
     read_lines,
 )
+from warmstart.sources.json_text import parse_json
 from warmstart.sources.log import ReadLog
-from warmstart.sources.reader import Unit
 
 STORAGE_SUFFIXES = (".gz", ".zst", ".jsonl", ".json")
 SNIFFED_LINES = 12
 MAX_BLANK_LINES = 1000
 """How far into a file its first lines are looked for."""
-CHUNK_BYTES = 1 << 20
 
 
 def file_stem(name: str) -> str:
@@ -40,15 +38,50 @@ def file_stem(name: str) -> str:
     return stem or name
 
 
-def read_records(unit: Unit, log: ReadLog) -> Iterator[Line]:
-    """Every record of a file with its number; lines from ``unit.start`` on."""
-    document = read_document(unit.path)
-    if document is None:
-        yield from read_numbered_lines(unit, log)
-        return
-    log.resume_at = 0  # what is appended belongs to this same document
-    for number, item in enumerate(document, 1):
-        yield Line(number, as_record(item))
+class Records(NamedTuple):
+    """What a file holds, and how it is laid out."""
+
+    layout: Literal["lines", "array", "document"]
+    lines: Iterator[Line]
+
+
+def read_records(path: Path, log: ReadLog) -> Iterator[Line]:
+    """Every record of a file with its number: lines, items of an array, or the one document."""
+    return open_records(path, log).lines
+
+
+def open_records(path: Path, log: ReadLog) -> Records:
+    """The records of a file; it is opened once where each line is a record."""
+    held = ReadLog()
+    lines = read_lines(path, held)
+    for number, line, _ in lines:
+        data = parse_json(line)
+        if isinstance(data, dict):
+            return Records("lines", _read_on(Line(number, data), lines, path, log, held))
+        if not line.isspace():
+            break
+    else:
+        return Records("lines", iter(()))
+    try:
+        document = read_json(path)
+    except SourceError:
+        if any(isinstance(value, dict) for value in islice(sniff_lines(path), SNIFFED_LINES)):
+            return Records("lines", read_json_lines(path, log))
+        raise
+    if not isinstance(document, list):
+        return Records("document", iter((Line(1, as_record(document)),)))
+    items = (Line(number, as_record(item)) for number, item in enumerate(document, 1))
+    return Records("array", items)
+
+
+def _read_on(
+    first: Line, lines: Iterator[tuple[int, bytes, bool]], path: Path, log: ReadLog, held: ReadLog
+) -> Iterator[Line]:
+    try:
+        yield first
+        yield from parse_lines(lines, path, log)
+    finally:
+        log.absorb(held)
 
 
 def as_record(item: Any) -> dict[str, Any]:
@@ -56,45 +89,12 @@ def as_record(item: Any) -> dict[str, Any]:
     return {"messages": item} if isinstance(item, list) else as_dict(item)
 
 
-def read_numbered_lines(unit: Unit, log: ReadLog) -> Iterator[Line]:
-    """The objects of a JSONL file from ``unit.start`` on, numbered from the start of the file."""
-    before = count_lines(unit.path, unit.start)
-    for line in read_json_lines(unit.path, log, unit.start):
-        yield Line(before + line.number, line.data)
-
-
-def read_document(path: Path) -> list[Any] | None:
-    """The records of a file that is one JSON document; None where each line is a record."""
-    head = sniff_lines(path)
-    if head and isinstance(head[0], dict):
-        return None
-    try:
-        document = read_json(path)
-    except SourceError:
-        if any(isinstance(value, dict) for value in head):
-            return None
-        raise
-    return document if isinstance(document, list) else [document]
-
-
-def sniff_lines(path: Path) -> list[Any]:
-    """The first few lines that are not blank, parsed as far as they can be."""
-    values: list[Any] = []
+def sniff_lines(path: Path) -> Iterator[Any]:
+    """The first lines that are not blank, parsed as far as they can be."""
     size = 0
     for number, line, _ in read_lines(path, ReadLog()):
         size += len(line)
         if not line.isspace():
-            values.append(parse_json(line))
-        if len(values) >= SNIFFED_LINES or size > MAX_LINE_BYTES or number > MAX_BLANK_LINES:
+            yield parse_json(line)
+        if size > MAX_LINE_BYTES or number > MAX_BLANK_LINES:
             break
-    return values
-
-
-def count_lines(path: Path, size: int) -> int:
-    """How many lines stand before a byte offset."""
-    count = 0
-    with open_bytes(path) as file:
-        while size > 0 and (chunk := file.read(min(size, CHUNK_BYTES))):
-            size -= len(chunk)
-            count += chunk.count(b"\n")
-    return count

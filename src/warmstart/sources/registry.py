@@ -1,13 +1,17 @@
 """Every reader by name, in the order they are asked: the most particular formats first.
 
 A reader is imported when it is asked for. Readers bring the judge's tables with them, and most
-commands need one format or none.
+commands need one format or none. To add a format: its module in ``readers``, a line in ``CLASSES``
+and a test; or, in a package of your own, an entry point of the group ``warmstart.readers``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any, NamedTuple
 
 from warmstart.errors import UsageError
 from warmstart.sources.reader import Probe, Reader
@@ -36,30 +40,86 @@ CLASSES = {
 """The class of each reader, in the module of its name."""
 
 
+ENTRY_POINTS = "warmstart.readers"
+"""The group under which installed packages name reader classes of their own."""
+
+
+class BrokenReader(NamedTuple):
+    """An installed reader that cannot be used."""
+
+    name: str
+    package: str
+    problem: str
+
+
 class _Readers(Mapping[str, Reader]):
-    """A dict of readers that makes each one on first use; its names cost nothing."""
+    """A dict of readers that makes each one on first use; its names cost nothing.
+
+    Readers of other packages come after ours, so that none of them can take a format away.
+    """
 
     def __init__(self) -> None:
         self._made: dict[str, Reader] = {}
+        self.broken: list[BrokenReader] = []
+        """Installed readers that were left out, and why."""
+        self.packages: dict[str, str] = {}
+        """The package that brought a reader, by the reader's name; none for ours."""
 
     def __getitem__(self, name: str) -> Reader:
+        if name not in CLASSES:
+            return self._installed[name]
         if name not in self._made:
-            kind = CLASSES[name]
             module = import_module(f"warmstart.sources.readers.{name}")
-            self._made[name] = getattr(module, kind)()
+            self._made[name] = getattr(module, CLASSES[name])()
         return self._made[name]
 
+    def drop(self, name: str, error: Exception) -> None:
+        """Leave out a reader of another package that failed."""
+        del self._installed[name]
+        problem = f"{type(error).__name__}: {error}"
+        self.broken.append(BrokenReader(name, self.packages.pop(name), problem))
+
     def __contains__(self, name: object) -> bool:
-        return name in CLASSES
+        return name in CLASSES or name in self._installed
 
     def __iter__(self) -> Iterator[str]:
-        return iter(CLASSES)
+        yield from CLASSES
+        yield from list(self._installed)
 
     def __len__(self) -> int:
-        return len(CLASSES)
+        return len(CLASSES) + len(self._installed)
+
+    @cached_property
+    def _installed(self) -> dict[str, Reader]:
+        """Readers of other packages; looked for only where none of ours will do."""
+        installed: dict[str, Reader] = {}
+        for point in entry_points(group=ENTRY_POINTS):
+            package = point.dist.name if point.dist else "unknown"
+            try:
+                reader = point.load()()
+                problem = _find_fault(point.name, reader)
+            except Exception as error:  # noqa: BLE001 - a broken package must not end the scan
+                reader, problem = None, f"{type(error).__name__}: {error}"
+            if reader is None or problem:
+                self.broken.append(BrokenReader(point.name, package, problem))
+            else:
+                installed[point.name] = reader
+                self.packages[point.name] = package
+        return installed
 
 
-READERS: Mapping[str, Reader] = _Readers()
+def _find_fault(name: str, reader: Any) -> str:
+    """What is wrong with another package's reader; empty where nothing is."""
+    if name in CLASSES:
+        return f"{name!r} is the name of a reader of warmstart"
+    if getattr(reader, "name", None) != name:
+        return f"its name is {getattr(reader, 'name', None)!r}, not {name!r}"
+    wanted = ("title", "recognises", "units", "read", "open")
+    missing = [part for part in wanted if not hasattr(reader, part)]
+    return f"it has no {missing[0]!r}" if missing else ""
+
+
+READERS = _Readers()
 
 
 def get_reader(name: str) -> Reader:
@@ -76,7 +136,12 @@ def get_reader(name: str) -> Reader:
 
 def find_reader(probe: Probe) -> Reader | None:
     """The first reader that recognises what was probed."""
-    return next((reader for reader in READERS.values() if reader.recognises(probe)), None)
-
-
-__all__ = ["READERS", "find_reader", "get_reader"]
+    for name, reader in READERS.items():
+        try:
+            if reader.recognises(probe):
+                return reader
+        except Exception as error:
+            if name in CLASSES:
+                raise
+            READERS.drop(name, error)
+    return None

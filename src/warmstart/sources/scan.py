@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
 from warmstart.errors import FormatError, NotFoundError, SourceError
 from warmstart.model import Session
 from warmstart.sources.log import ReadLog
 from warmstart.sources.probe import probe_path
-from warmstart.sources.reader import Reader, Unit
-from warmstart.sources.registry import find_reader, get_reader
+from warmstart.sources.reader import OpenSource, Reader, Unit
+from warmstart.sources.registry import READERS, find_reader, get_reader
 
 SESSION_SUFFIXES = frozenset(
     {".jsonl", ".json", ".db", ".sqlite", ".sqlite3", ".eval", ".traj", ".gz", ".zst"}
@@ -42,10 +43,11 @@ def find_units(path: Path, log: ReadLog, format_name: str | None = None) -> Iter
     forced = get_reader(format_name) if format_name else None
     reader = choose_reader(path, forced)
     if reader is not None:
-        yield from (Found(reader, unit) for unit in reader.units(path, log))
+        yield from _list_units(reader, path, log)
     elif path.is_dir():
         yield from _walk(path, log, forced)
-    else:
+    _report_broken(log)
+    if reader is None and not path.is_dir():
         raise FormatError(
             f"no reader recognises {str(path)!r}",
             path=path,
@@ -53,15 +55,69 @@ def find_units(path: Path, log: ReadLog, format_name: str | None = None) -> Iter
         )
 
 
+def _list_units(reader: Reader, path: Path, log: ReadLog) -> Iterator[Found]:
+    """The units of a path; a reader of another package that fails is counted."""
+    try:
+        yield from (Found(reader, unit) for unit in reader.units(path, log))
+    except Exception as error:
+        if isinstance(error, SourceError) or reader.name not in READERS.packages:
+            raise
+        log.skip(f"reader failed ({type(error).__name__})", path)
+
+
+def _report_broken(log: ReadLog) -> None:
+    for name, package, problem in READERS.broken:
+        note = f"the reader {name!r} of the package {package!r} cannot be used: {problem}"
+        if note not in log.notes:
+            log.notes.append(note)
+
+
 def read_sessions(path: Path, log: ReadLog, format_name: str | None = None) -> Iterator[Session]:
     """Every session at a path, one at a time; what could not be read is in ``log``."""
-    for found in find_units(path, log, format_name):
-        yield from read_unit(found, log, alone=found.unit.path == path and not found.unit.key)
+    with UnitReader() as units:
+        for found in find_units(path, log, format_name):
+            alone = found.unit.path == path and not found.unit.key
+            yield from units.read(found, log, alone=alone)
 
 
 def read_unit(found: Found, log: ReadLog, *, alone: bool = False) -> Iterator[Session]:
     """The sessions of one unit; a unit that fails is counted, unless it is all there is."""
     yield from carry_on(found.reader.read(found.unit, log), found.unit, log, alone=alone)
+
+
+class UnitReader:
+    """Reads units one after another and keeps open what neighbours share.
+
+    Units of one database that follow each other are read over one connection::
+
+        with UnitReader() as units:
+            for found in find_units(path, log):
+                sessions = list(units.read(found, log))
+    """
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+        self._opened: tuple[Reader, Path] | None = None
+        self._source: OpenSource | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._opened = self._source = None
+        self._stack.close()
+
+    def read(self, found: Found, log: ReadLog, *, alone: bool = False) -> Iterator[Session]:
+        """The sessions of one unit; a unit that fails is counted, unless it is all there is."""
+        yield from carry_on(self._read(found, log), found.unit, log, alone=alone)
+
+    def _read(self, found: Found, log: ReadLog) -> Iterator[Session]:
+        wanted = found.reader, found.unit.path
+        if self._source is None or wanted != self._opened:
+            self.__exit__()
+            self._source = self._stack.enter_context(found.reader.open(found.unit.path))
+            self._opened = wanted
+        yield from self._source.read(found.unit, log)
 
 
 def carry_on(
@@ -91,7 +147,7 @@ def _walk(folder: Path, log: ReadLog, forced: Reader | None) -> Iterator[Found]:
         try:
             reader = choose_reader(path, forced)
             if reader is not None:
-                yield from (Found(reader, unit) for unit in reader.units(path, log))
+                yield from _list_units(reader, path, log)
             elif path.is_dir():
                 yield from _walk(path, log, forced)
             else:

@@ -11,14 +11,19 @@ import atexit
 import shutil
 import sqlite3
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from pathlib import Path
+from typing import Self
 from urllib.parse import quote
 
 from warmstart.errors import SourceError
-from warmstart.sources.files import open_bytes, unreadable
-from warmstart.sources.sqlite_guard import ENDLESS, STORED, GuardedConnection, describe_columns
+from warmstart.model import Session
+from warmstart.sources.files import open_bytes, read_head, unreadable
+from warmstart.sources.log import ReadLog
+from warmstart.sources.reader import OpenSource, Unit
+from warmstart.sources.sqlite_guard import ENDLESS, STORED, GuardedConnection
 from warmstart.sources.unpacking import GZIP_MAGIC, ZSTD_MAGIC
 
 BUSY_TIMEOUT_SECONDS = 5.0
@@ -26,11 +31,12 @@ UNPACKED_BYTES = 256 * 1024 * 1024
 """What a small packed database may unpack to on disk: unused pages shrink to nothing."""
 DATABASE_NAME = "unpacked.db"
 DATABASE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
+DATABASE_MAGIC = b"SQLite format 3\x00"
 
 
 @contextmanager
-def open_database(path: Path) -> Iterator[sqlite3.Connection]:
-    """A read-only connection with rows by name; a compressed file is unpacked to a private copy.
+def open_database(path: Path) -> Iterator[GuardedConnection]:
+    """A read-only connection; a compressed file is unpacked to a private copy.
 
     Only ordinary tables can be read through it, one query at a time, and no query runs for ever.
 
@@ -38,18 +44,17 @@ def open_database(path: Path) -> Iterator[sqlite3.Connection]:
         SourceError: not there, not a database, locked for too long, damaged, or unsafe to read.
     """
     plain = _plain_file(path)
-    connection: GuardedConnection | None = None
+    connection = _connect(plain, path)
     try:
-        _refuse_endless(plain)
-        with closing(_connect(plain)) as connection:
+        with closing(connection):
+            connection.guard(sum(_size_of(file) for file in (plain, _wal_of(plain))))
             yield connection
     except (sqlite3.Error, UnicodeDecodeError) as error:
-        # A damaged file can make SQLite's own complaint text that is no UTF-8.
-        why = connection.explain_failure(error) if connection is not None else str(error)
-        if connection is not None and connection.is_endless:
+        # A damaged file can make SQLite's own complaint text that is not UTF-8.
+        raise connection.explain(error) from error
+    finally:
+        if connection.is_endless:
             _ENDLESS.add(_identify(plain))
-        hint = "close the program that is using it, or try again" if _is_busy(error) else None
-        raise SourceError(f"cannot read {str(path)!r}: {why}", path=path, hint=hint) from error
 
 
 _ENDLESS: set[tuple[Path, int, int]] = set()
@@ -61,27 +66,76 @@ def _identify(path: Path) -> tuple[Path, int, int]:
     return path.absolute(), stat.st_size, stat.st_mtime_ns
 
 
-def _refuse_endless(path: Path) -> None:
-    if _ENDLESS and path.exists() and _identify(path) in _ENDLESS:
-        raise sqlite3.DatabaseError(ENDLESS)
-
-
-def _connect(path: Path) -> GuardedConnection:
+def _connect(path: Path, named: Path) -> GuardedConnection:
     uri = f"file:{quote(str(path.resolve()))}?mode=ro"
-    if not _wal_of(path).exists() and _is_wal_mode(path):
-        # With no -wal beside it there is no writer and the file alone is the whole truth; opened
-        # any other way, SQLite would leave a -wal and a -shm behind, or fail where it may not.
+    # With no -wal beside it there is no writer and the file alone is the whole truth; opened any
+    # other way, SQLite would leave a -wal and a -shm behind, or fail where it may not.
+    is_immutable = not _wal_of(path).exists() and _is_wal_mode(path)
+    if is_immutable:
         uri += "&immutable=1"
-    connection = sqlite3.connect(
-        uri, uri=True, timeout=BUSY_TIMEOUT_SECONDS, factory=GuardedConnection
-    )
     try:
-        connection.text_factory = lambda data: data.decode("utf-8", "replace")
-        connection.guard(sum(_size_of(file) for file in (path, _wal_of(path))))
-    except (sqlite3.Error, UnicodeDecodeError):
-        connection.close()
-        raise
+        if _ENDLESS and path.exists() and _identify(path) in _ENDLESS:
+            raise sqlite3.DatabaseError(ENDLESS)
+        connection = sqlite3.connect(
+            uri, uri=True, timeout=BUSY_TIMEOUT_SECONDS, factory=GuardedConnection
+        )
+    except sqlite3.Error as error:
+        raise SourceError(f"cannot read {str(named)!r}: {error}", path=named) from error
+    connection.path, connection.is_immutable = named, is_immutable
     return connection
+
+
+class DatabaseReader(ABC):
+    """Base of readers whose units are sessions of a database: all share one connection."""
+
+    def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
+        """The sessions of a unit, over a connection of its own."""
+        with self.open(unit.path) as source:
+            yield from source.read(unit, log)
+
+    def open(self, path: Path) -> AbstractContextManager[OpenSource]:
+        """Keep one connection for as many units of a database as are read."""
+        return _OpenDatabase(self, path)
+
+    @abstractmethod
+    def read_rows(
+        self, connection: GuardedConnection, unit: Unit, log: ReadLog
+    ) -> Iterator[Session]:
+        """The sessions of a unit."""
+
+
+class _OpenDatabase:
+    """One connection for many reads of a database, opened on the first of them.
+
+    A database at rest is read as a file that does not change. When its owner begins to write, the
+    next read gets a new connection.
+    """
+
+    def __init__(self, reader: DatabaseReader, path: Path) -> None:
+        self._reader = reader
+        self._path = path
+        self._stack = ExitStack()
+        self._connection: GuardedConnection | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection = None
+        self._stack.close()
+
+    def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
+        """The sessions of a unit.
+
+        Raises:
+            SourceError: as ``open_database`` does.
+        """
+        known = self._connection
+        if known is not None and known.is_immutable and _wal_of(self._path).exists():
+            self.__exit__()
+        if self._connection is None:
+            self._connection = self._stack.enter_context(open_database(self._path))
+        yield from self._reader.read_rows(self._connection, unit, log)
 
 
 def _size_of(path: Path) -> int:
@@ -102,10 +156,6 @@ def _is_wal_mode(path: Path) -> bool:
 
 def _wal_of(path: Path) -> Path:
     return path.with_name(path.name + "-wal")
-
-
-def _is_busy(error: Exception) -> bool:
-    return "locked" in str(error) or "busy" in str(error)
 
 
 def _plain_file(path: Path) -> Path:
@@ -156,7 +206,7 @@ def _unpack(path: Path, target: Path) -> None:
 
 
 def _is_packed(path: Path) -> bool:
-    if _wal_of(path).exists() or path.suffix in DATABASE_SUFFIXES:
+    if is_named_database(path):
         return False
     try:
         with path.open("rb") as file:
@@ -165,36 +215,27 @@ def _is_packed(path: Path) -> bool:
         raise unreadable(path, error) from error
 
 
-def is_database(path: Path) -> bool:
-    """Whether the file is an SQLite database (compressed or not), judged by its first bytes.
+def is_named_database(path: Path) -> bool:
+    """Whether a file is a database by its name or by the log beside it; it must not be opened.
 
-    Only files without a ``-wal`` beside them are opened directly; a live database always has one
-    or is found by its name.
+    A live database always has a ``-wal`` or is found by its name.
     """
-    if _wal_of(path).exists() or path.suffix in DATABASE_SUFFIXES:
-        return True
-    with path.open("rb") as file:
-        head = file.read(16)
-    if head.startswith((GZIP_MAGIC, ZSTD_MAGIC)):
-        with open_bytes(path) as file:
-            head = file.read(16)
-    return head == b"SQLite format 3\x00"
+    return path.suffix in DATABASE_SUFFIXES or _wal_of(path).exists()
 
 
-def list_tables(connection: sqlite3.Connection) -> frozenset[str]:
+def is_database(path: Path) -> bool:
+    """Whether the file is an SQLite database (compressed or not), judged by its first bytes."""
+    return is_named_database(path) or read_head(path, len(DATABASE_MAGIC)) == DATABASE_MAGIC
+
+
+def list_tables(connection: GuardedConnection) -> frozenset[str]:
     """Names of the tables."""
-    rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    rows = connection.select("SELECT name FROM sqlite_master WHERE type = 'table'")
     return frozenset(row[0] for row in rows)
 
 
 def list_columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
     """Names of a table's columns that hold stored values; empty when there is no such table."""
-    return frozenset(
-        name for name, hidden in describe_columns(connection, table) if hidden in STORED
-    )
-
-
-def select_known(connection: sqlite3.Connection, table: str, wanted: tuple[str, ...]) -> str:
-    """A column list for SELECT in which a column the table does not have reads as NULL."""
-    have = list_columns(connection, table)
-    return ", ".join(name if name in have else f"NULL AS {name}" for name in wanted)
+    quoted = '"' + table.replace('"', '""') + '"'
+    rows = connection.execute(f"PRAGMA table_xinfo({quoted})")
+    return frozenset(row[1] for row in rows if row[6] in STORED)

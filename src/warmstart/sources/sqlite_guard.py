@@ -11,7 +11,11 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import suppress
+from functools import partial
+from pathlib import Path
 from typing import Any
+
+from warmstart.errors import SourceError
 
 MAX_VALUE_BYTES = 64 * 1024 * 1024
 """Of a row, as of a line in a file of lines."""
@@ -22,7 +26,7 @@ STEPS_PER_BYTE = 16
 """More steps for each byte of the file. A row has four bytes or more and takes about forty."""
 STEPS_BETWEEN_CHECKS = 100_000
 BYTES_PER_BYTE = 16
-"""Rows that one query may give out, in bytes for each byte of the file."""
+"""What the rows of one query may hold, in bytes for each byte of the file."""
 ROW_BYTES = 16
 """What a row counts beside its text."""
 SESSION_TABLES = frozenset(
@@ -51,15 +55,26 @@ class UnsafeDatabaseError(sqlite3.DatabaseError):
     """The database asks for more than reading stored rows."""
 
 
-class GuardedConnection(sqlite3.Connection):
-    """A connection to a database that nobody vouches for. Run one query at a time."""
+Row = tuple[Any, ...]
 
+
+ROWS_BETWEEN_CHECKS = 64
+_SIZED = frozenset({str, bytes})
+
+
+class GuardedConnection(sqlite3.Connection):
+    """A connection to a database that nobody vouches for; ``select`` is how it is read."""
+
+    path: Path
+    """As the user named it, for messages."""
+    is_immutable = False
+    """It was opened as a file that nobody writes to."""
     is_endless = False
     """A query took all the steps it may take."""
     _steps_left = 0
     _steps_allowed = STEPS_AT_LEAST
-    _bytes_left = 0
     _bytes_allowed = 0
+    _columns: dict[str, frozenset[str]]
     _refused: dict[str, str]
     _reason: str | None = None
 
@@ -67,38 +82,75 @@ class GuardedConnection(sqlite3.Connection):
         """Begin to watch; ``size`` is that of the file in bytes.
 
         Raises:
-            UnsafeDatabaseError: a table of sessions is none that can be read.
+            UnsafeDatabaseError: a table of sessions is not an ordinary table.
         """
         self._steps_allowed = STEPS_AT_LEAST + STEPS_PER_BYTE * size
         self._bytes_allowed = STEPS_AT_LEAST + BYTES_PER_BYTE * size
-        self._refused = {}
-        self.row_factory = self._make_row
+        self._columns, self._refused = {}, {}
         _set_limits(self)
         self.set_progress_handler(self._count_steps, STEPS_BETWEEN_CHECKS)
         self._refused = _find_refused(self)
         self.set_authorizer(self._authorize)
         for name in sorted(SESSION_TABLES & self._refused.keys()):
-            raise UnsafeDatabaseError(self._explain(name))
+            raise UnsafeDatabaseError(self._name_kind(name))
 
     def execute(self, *args: object) -> sqlite3.Cursor:
-        """Run a query with a budget of its own."""
+        """Run a query with a budget of steps of its own."""
         self._steps_left = self._steps_allowed
-        self._bytes_left = self._bytes_allowed
         return super().execute(*args)  # type: ignore[arg-type]
 
-    def explain_failure(self, error: Exception) -> str:
-        """Why a query failed: what was refused, or SQLite's own words."""
-        return self._reason or str(error)
+    def select(self, query: str, *values: object) -> list[Row]:
+        """The rows of a query; text that is not UTF-8 comes with its damage marked.
 
-    def _make_row(self, cursor: sqlite3.Cursor, values: tuple[Any, ...]) -> sqlite3.Row:
-        self._bytes_left -= ROW_BYTES
-        for value in values:
-            if value.__class__ is str or value.__class__ is bytes:
-                self._bytes_left -= len(value)
-        if self._bytes_left < 0:
-            self._reason, self.is_endless = ENDLESS, True
-            raise UnsafeDatabaseError(ENDLESS)
-        return sqlite3.Row(cursor, values)
+        Raises:
+            SourceError: the query failed, was refused, or found no end.
+        """
+        try:
+            if self.is_endless:
+                raise UnsafeDatabaseError(ENDLESS)
+            try:
+                return self._fetch(query, values)
+            except (sqlite3.OperationalError, UnicodeDecodeError) as error:
+                if self.text_factory is not str or "decode" not in str(error):
+                    raise
+            self.text_factory = partial(str, encoding="utf-8", errors="replace")
+            return self._fetch(query, values)
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise self.explain(error) from error
+
+    def _fetch(self, query: str, values: tuple[object, ...]) -> list[Row]:
+        rows: list[Row] = []
+        left = self._bytes_allowed
+        cursor = self.execute(query, values)
+        while some := cursor.fetchmany(ROWS_BETWEEN_CHECKS):
+            left -= sum(map(_measure_column, zip(*some, strict=True))) + ROW_BYTES * len(some)
+            if left < 0:
+                self._reason, self.is_endless = ENDLESS, True
+                raise UnsafeDatabaseError(ENDLESS)
+            rows += some
+        return rows
+
+    def columns(self, table: str) -> frozenset[str]:
+        """Names of a table's columns that hold stored values; empty when there is no such table."""
+        found = self._columns.get(table)
+        if found is None:
+            found = self._columns[table] = frozenset(
+                name for name, hidden in describe_columns(self, table) if hidden in STORED
+            )
+        return found
+
+    def known_columns(self, table: str, wanted: tuple[str, ...]) -> str:
+        """A column list for SELECT in which a column the table does not have reads as NULL."""
+        have = self.columns(table)
+        return ", ".join(name if name in have else f"NULL AS {name}" for name in wanted)
+
+    def explain(self, error: Exception) -> SourceError:
+        """The error to raise for a failed query: what was refused, or SQLite's own words."""
+        hint = None
+        if "locked" in str(error) or "busy" in str(error):
+            hint = "close the program that is using it, or try again"
+        why = self._reason or str(error)
+        return SourceError(f"cannot read {str(self.path)!r}: {why}", path=self.path, hint=hint)
 
     def _count_steps(self) -> int:
         self._steps_left -= STEPS_BETWEEN_CHECKS
@@ -113,9 +165,9 @@ class GuardedConnection(sqlite3.Connection):
         """Asked about each part of a query; ``source`` is the view or trigger it comes from."""
         table = (name or "").lower()
         if source is not None:
-            self._reason = self._explain(source)
+            self._reason = self._name_kind(source)
         elif action == sqlite3.SQLITE_READ and table in self._refused:
-            self._reason = self._explain(table)
+            self._reason = self._name_kind(table)
         elif action == sqlite3.SQLITE_PRAGMA and table not in _PRAGMAS:
             self._reason = f"PRAGMA {table} is not allowed"
         elif action not in _ACTIONS:
@@ -124,9 +176,19 @@ class GuardedConnection(sqlite3.Connection):
             return sqlite3.SQLITE_OK
         return sqlite3.SQLITE_DENY
 
-    def _explain(self, name: str) -> str:
+    def _name_kind(self, name: str) -> str:
         kind = self._refused.get(name.lower(), "view")
         return f"{name!r} is a {kind}; only ordinary tables are read"
+
+
+def _measure_column(values: tuple[Any, ...]) -> int:
+    """Bytes or characters in the texts and blobs of a column."""
+    kinds = set(map(type, values))
+    if _SIZED.isdisjoint(kinds):
+        return 0
+    if kinds <= _SIZED:
+        return sum(map(len, values))
+    return sum([len(value) for value in values if isinstance(value, str | bytes)])
 
 
 def _set_limits(connection: sqlite3.Connection) -> None:
@@ -143,11 +205,11 @@ def _set_limits(connection: sqlite3.Connection) -> None:
                 connection.setconfig(option, value)  # type: ignore[attr-defined,unused-ignore]
 
 
-def _find_refused(connection: sqlite3.Connection) -> dict[str, str]:
+def _find_refused(connection: GuardedConnection) -> dict[str, str]:
     """Names that are no ordinary tables, in lower case, and what they are instead."""
-    rows = connection.execute(
+    rows = connection.select(
         "SELECT name, type, sql FROM sqlite_master WHERE type IN ('table', 'view')"
-    ).fetchall()
+    )
     refused = {}
     for name, kind, sql in rows:
         # SQLite goes by the text alone, and has written its beginning itself.
@@ -161,11 +223,11 @@ def _find_refused(connection: sqlite3.Connection) -> dict[str, str]:
     return refused
 
 
-def _has_computed_columns(connection: sqlite3.Connection, table: str) -> bool:
+def _has_computed_columns(connection: GuardedConnection, table: str) -> bool:
     return any(hidden == _COMPUTED for _, hidden in describe_columns(connection, table))
 
 
-def describe_columns(connection: sqlite3.Connection, table: str) -> list[tuple[str, int]]:
+def describe_columns(connection: GuardedConnection, table: str) -> list[tuple[str, int]]:
     """Each column of a table with its ``hidden``."""
     quoted = '"' + table.replace('"', '""') + '"'
-    return [(row[1], row[6]) for row in connection.execute(f"PRAGMA table_xinfo({quoted})")]
+    return [(row[1], row[6]) for row in connection.select(f"PRAGMA table_xinfo({quoted})")]

@@ -49,18 +49,6 @@ class Unpacked(io.RawIOBase):
         """It is."""
         return True
 
-    def seekable(self) -> bool:
-        """Forward, by reading on."""
-        return True
-
-    def seek(self, offset: int, whence: int = 0, /) -> int:
-        """Go to an offset of the content."""
-        return self._source.seek(offset, whence)
-
-    def tell(self) -> int:
-        """The offset in the content."""
-        return self._source.tell()
-
     def readinto(self, buffer: Any, /) -> int:
         """The next bytes.
 

@@ -8,7 +8,8 @@ stands before (a system prompt, the harness' notes) is the session's own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from warmstart.model import Kind, Message, Role
 from warmstart.model.warmup import CALL_ID_PREFIX

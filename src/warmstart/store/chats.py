@@ -1,9 +1,9 @@
-"""Which session each chat leads to now: one row per session key, apart for each scope.
+"""The table of chats: which session each session key leads to now, separate for each scope.
 
-Every change counts the row's ``revision`` up and names the revision it was decided on: it happens
-only if the row still has that one. Of several processes that change a row at once exactly one
-succeeds, and the others read it again. What ``state`` means is the gateway's business. The store of
-an older warmstart that was opened for reading alone is read as it is.
+Every change raises the row's ``revision`` and names the revision it was decided on: it happens only
+if the row still has that one. Of several processes that change a row at once exactly one succeeds,
+and the others read it again. The gateway defines what ``state`` means. An older store that was
+opened for reading alone is read as it is.
 """
 
 from __future__ import annotations
@@ -15,14 +15,11 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from warmstart.store.backend import Backend, Row
+from warmstart.store.backend import Backend, OpenStore, Row, find_one
 from warmstart.store.encoding import encode_text
-from warmstart.store.migrations import find_version
-from warmstart.store.part import Part, find_one
+from warmstart.store.migrations import CHATS_VERSION, find_version, read_routes
 from warmstart.store.values import check_id
 
-CHATS_SCHEMA = 5
-"""The store has this table from this version of its schema on."""
 MAX_KEY_LENGTH = 512
 """Characters of a session key; longer ones do not fit into an index of PostgreSQL."""
 PAGE = 500
@@ -46,7 +43,7 @@ END = """UPDATE sessions SET ended_at = ?, end_reason = ? WHERE id = ? AND ended
 
 
 class Chat(NamedTuple):
-    """A row: a session key, the session it leads to, and what else the gateway keeps about it."""
+    """One chat: its session key, the session that leads to, and the gateway's own state."""
 
     session_key: str
     session_id: str
@@ -55,112 +52,112 @@ class Chat(NamedTuple):
     state: str
     """JSON text."""
     revision: int = 0
-    """Which version of the row this is; 0 where there is no row yet."""
+    """The version of the row; 0 if there is no row yet."""
 
 
-class Chats(Part):
-    """Session keys and the sessions they lead to."""
+def find_chat(db: OpenStore, scope: str, session_key: str) -> Chat | None:
+    """The row of a key, or None."""
+    if _is_older(db):
+        rows = (chat for chat in list_chats(db, scope) if chat.session_key == session_key)
+        return next(rows, None)
+    row = find_one(db.backend, FIND, scope, session_key)
+    return None if row is None else _read(row)
 
-    def find_chat(self, scope: str, session_key: str) -> Chat | None:
-        """The row of a key, or None."""
-        if self._is_older:
-            rows = (chat for chat in self.list_chats(scope) if chat.session_key == session_key)
-            return next(rows, None)
-        row = find_one(self._backend, FIND, scope, session_key)
-        return None if row is None else _read(row)
 
-    def find_session_chat(self, scope: str, session_id: str) -> Chat | None:
-        """The row that leads to a session, the latest active one if there are several, or None."""
-        if self._is_older:
-            rows = [chat for chat in self.list_chats(scope) if chat.session_id == session_id]
-            return max(rows, key=lambda chat: chat.updated_at, default=None)
-        row = find_one(self._backend, FIND_SESSION, session_id, scope)
-        return None if row is None else _read(row)
+def find_session_chat(db: OpenStore, scope: str, session_id: str) -> Chat | None:
+    """The row that leads to a session, the latest active one if there are several, or None."""
+    if _is_older(db):
+        rows = [chat for chat in list_chats(db, scope) if chat.session_id == session_id]
+        return max(rows, key=lambda chat: chat.updated_at, default=None)
+    row = find_one(db.backend, FIND_SESSION, session_id, scope)
+    return None if row is None else _read(row)
 
-    def list_chats(self, scope: str) -> Iterator[Chat]:
-        """Every row of a scope in the order of the keys, a page at a time."""
-        if self._is_older:
-            yield from (chat for one, chat in self.iterate_chats() if one == scope)
-            return
-        after = ""
-        while rows := self._backend.query(LIST, (scope, after, PAGE)):
-            yield from map(_read, rows)
-            after = rows[-1]["session_key"]
 
-    def count_chats(self, scope: str) -> int:
-        """How many keys the scope has."""
-        if self._is_older:
-            return sum(1 for _ in self.list_chats(scope))
-        rows = self._backend.query("SELECT count(*) AS n FROM chats WHERE scope = ?", (scope,))
-        return int(rows[0]["n"])
+def list_chats(db: OpenStore, scope: str) -> Iterator[Chat]:
+    """Every row of a scope in the order of the keys, a page at a time."""
+    if _is_older(db):
+        yield from (chat for one, chat in iterate_chats(db) if one == scope)
+        return
+    after = ""
+    while rows := db.backend.query(LIST, (scope, after, PAGE)):
+        yield from map(_read, rows)
+        after = rows[-1]["session_key"]
 
-    def put_chat(self, scope: str, chat: Chat, *, reopen: bool = False) -> int:
-        """Write a row over the revision it carries; the new revision, 0 if that one is no more.
 
-        With ``reopen`` the session it leads to goes on if it had ended, in the same transaction.
-        """
+def count_chats(db: OpenStore, scope: str) -> int:
+    """The number of keys in the scope."""
+    if _is_older(db):
+        return sum(1 for _ in list_chats(db, scope))
+    rows = db.backend.query("SELECT count(*) AS n FROM chats WHERE scope = ?", (scope,))
+    return int(rows[0]["n"])
 
-        def work() -> int:
-            revision = _write(self._backend, scope, chat)
-            if revision and reopen:
-                self._backend.execute(REOPEN, (chat.session_id,))
-            return revision
 
-        _check(scope, chat)
-        # The message that follows makes it durable too; a change alone may be lost with the power.
-        return self._backend.write(work, durable=False)
+def put_chat(db: OpenStore, scope: str, chat: Chat, *, reopen: bool = False) -> int:
+    """Write a row over the revision it carries; the new revision, or 0 if it has changed since.
 
-    def touch_chat(self, scope: str, chat: Chat, updated_at: float) -> int:
-        """Set only the time of the last activity; the new revision, 0 if ``chat``'s is no more."""
-        values = (updated_at, scope, chat.session_key, chat.revision)
-        is_done = self._backend.write(lambda: self._backend.execute(TOUCH, values), durable=False)
-        return chat.revision + 1 if is_done else 0
+    With ``reopen`` the session it leads to goes on if it had ended, in the same transaction.
+    """
 
-    def delete_chat(self, scope: str, chat: Chat) -> bool:
-        """Forget a key, unless its row was changed; whether it was there."""
-        values = (scope, chat.session_key, chat.revision)
-        return bool(self._backend.write(lambda: self._backend.execute(DELETE, values)))
+    def work() -> int:
+        revision = _write(db.backend, scope, chat)
+        if revision and reopen:
+            db.backend.execute(REOPEN, (chat.session_id,))
+        return revision
 
-    def end_left_session(self, session_id: str, end_reason: str) -> None:
-        """Mark a session as ended unless some chat still leads to it."""
-        values = (time.time(), encode_text(end_reason), session_id)
+    _check(scope, chat)
+    # The message that follows makes it durable too; a change alone may be lost with the power.
+    return db.backend.write(work, durable=False)
 
-        def work() -> None:
-            # A server decides a statement by what it saw at its start: first wait for whoever is
-            # leading a chat to this very session, then look.
-            self._backend.execute(LOCK, (session_id,))
-            self._backend.execute(END, values)
 
-        self._backend.write(work)
+def touch_chat(db: OpenStore, scope: str, chat: Chat, updated_at: float) -> int:
+    """Set only the time of the last activity; the new revision, or 0 if the row has changed."""
+    values = (updated_at, scope, chat.session_key, chat.revision)
+    is_done = db.backend.write(lambda: db.backend.execute(TOUCH, values), durable=False)
+    return chat.revision + 1 if is_done else 0
 
-    def iterate_chats(self) -> Iterator[tuple[str, Chat]]:
-        """Scope and row of every chat there is."""
-        if self._is_older:
-            from warmstart.store.routes_to_chats import read_routes  # noqa: PLC0415 - seldom
 
-            yield from read_routes(self._backend)
-            return
-        for row in self._backend.query("SELECT DISTINCT scope FROM chats ORDER BY scope"):
-            for chat in self.list_chats(row["scope"]):
-                yield row["scope"], chat
+def delete_chat(db: OpenStore, scope: str, chat: Chat) -> bool:
+    """Delete a row unless it was changed; True if it was deleted."""
+    values = (scope, chat.session_key, chat.revision)
+    return bool(db.change(DELETE, values))
 
-    @property
-    def _is_older(self) -> bool:
-        """Whether this store was opened for reading alone and has no such table yet."""
-        return self._backend.options.read_only and find_version(self._backend) < CHATS_SCHEMA
 
-    def take_chats(self, chats: Iterable[tuple[str, Chat]]) -> None:
-        """Add many rows, as they are in another store, in one transaction."""
+def end_left_session(db: OpenStore, session_id: str, end_reason: str) -> None:
+    """Mark a session as ended unless some chat still leads to it."""
+    values = (time.time(), encode_text(end_reason), session_id)
 
-        def work() -> None:
-            for scope, chat in chats:
-                self._backend.execute(ADD, (*chat, scope))
+    def work() -> None:
+        # A server decides a statement by what it saw at its start: wait for a writer that leads a
+        # chat to this session, then look.
+        db.backend.execute(LOCK, (session_id,))
+        db.backend.execute(END, values)
 
-        self._backend.write(work)
+    db.backend.write(work)
+
+
+def iterate_chats(db: OpenStore) -> Iterator[tuple[str, Chat]]:
+    """Scope and row of every chat."""
+    if _is_older(db):
+        for scope, row in read_routes(db.backend):
+            yield scope, _read(row)
+        return
+    for row in db.backend.query("SELECT DISTINCT scope FROM chats ORDER BY scope"):
+        for chat in list_chats(db, row["scope"]):
+            yield row["scope"], chat
+
+
+def take_chats(db: OpenStore, chats: Iterable[tuple[str, Chat]]) -> None:
+    """Add many rows, as they are in another store, in one transaction."""
+
+    def work() -> None:
+        for scope, chat in chats:
+            db.backend.execute(ADD, (*chat, scope))
+
+    db.backend.write(work)
 
 
 def decode_state(text: str) -> Any:
-    """What the JSON text of a row says.
+    """The value of a row's JSON text.
 
     Raises:
         ValueError: it is not valid JSON.
@@ -175,7 +172,7 @@ def _write(backend: Backend, scope: str, chat: Chat) -> int:
     if chat.revision:
         values = (*chat[1:5], scope, chat.session_key, chat.revision)
         return chat.revision + 1 if backend.execute(CHANGE, values) else 0
-    # From the clock: a key that was forgotten and comes back never repeats a revision.
+    # From the clock: a key that was deleted and comes back never repeats a revision.
     first = time.time_ns() // 1000
     return first if backend.execute(ADD, (*chat[:5], first, scope)) else 0
 
@@ -188,3 +185,8 @@ def _check(scope: str, chat: Chat) -> None:
 
 def _read(row: Row) -> Chat:
     return Chat(**row)
+
+
+def _is_older(db: OpenStore) -> bool:
+    """Whether the store was opened for reading alone and does not have the table yet."""
+    return db.backend.options.read_only and find_version(db.backend) < CHATS_VERSION

@@ -1,16 +1,16 @@
 """Between a message as an agent holds it and a row.
 
-Everything that goes in comes out equal: text with characters no database takes (NUL, lone
-surrogates) and content that is not text (multimodal lists) are kept as JSON behind a mark. The
-hash covers every column a message is born with; what changes later (``active``, ``compacted``)
-is not in it.
+Everything that goes in comes out equal: text with characters that a database refuses (NUL, lone
+surrogates) and content that is not text (multimodal lists) are kept as JSON after a mark. The hash
+covers every column that is set when a message is inserted; columns that change later (``active``,
+``compacted``) are not in it.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -29,16 +29,16 @@ TEXT_COLUMNS = (
 )  # fmt: skip
 JSON_COLUMNS = ("tool_calls", "reasoning_details", "codex_reasoning_items", "codex_message_items")
 NUMBER_COLUMNS = ("timestamp", "token_count", "observed")
-BORN_COLUMNS = (*TEXT_COLUMNS, *JSON_COLUMNS, *NUMBER_COLUMNS)
-"""What a message is made of; the order is part of the hash and never changes."""
-UNBORN: Row = dict.fromkeys(BORN_COLUMNS)
+INSERT_COLUMNS = (*TEXT_COLUMNS, *JSON_COLUMNS, *NUMBER_COLUMNS)
+"""The columns set at insert; their order is part of the hash and never changes."""
+EMPTY_ROW: Row = dict.fromkeys(INSERT_COLUMNS)
 MAX_PLAIN_KEY_LENGTH = 200
-Born = list[Value]
 
 
 class MessageFields(TypedDict, total=False):
     """The optional fields of a message beyond its role, content and tool."""
 
+    tool_call_id: str | None
     token_count: int | None
     finish_reason: str | None
     reasoning: str | None
@@ -57,35 +57,35 @@ class MessageFields(TypedDict, total=False):
 class EncodedMessage:
     """One message ready to be inserted."""
 
-    __slots__ = ("born", "content_hash", "dedupe_key", "search_text", "tool_call_count")
+    __slots__ = ("content_hash", "dedupe_key", "search_text", "tool_call_count", "values")
 
     def __init__(self, message: Mapping[str, Any]) -> None:
         values = encode_columns(message)
-        self.born: Born = list(values.values())
-        self.content_hash = hash_born(self.born)
+        self.values: list[Value] = list(values.values())
+        self.content_hash = hash_columns(self.values)
         self.tool_call_count = 0
         self.search_text: str | None = None
         content = message.get("content")
         if message.get("tool_calls"):
             stored = json.loads(str(values["tool_calls"]))
             self.tool_call_count = count_calls(stored)
-            spoken = [*_texts(content), *_texts(_spoken_calls(stored))]
-            self.search_text = make_storable(" ".join(spoken))
+            found = [*_texts(content), *_texts(_searchable_calls(stored))]
+            self.search_text = make_storable(" ".join(found))
         elif content is not None and not isinstance(content, str):
             self.search_text = make_storable(" ".join(_texts(content)))
         self.dedupe_key = _dedupe_key(message, str(values["role"]))
 
 
 def encode_columns(message: Mapping[str, Any]) -> Row:
-    """The message's own columns in the order of ``BORN_COLUMNS``, as the database takes them.
+    """The message's own columns in the order of ``INSERT_COLUMNS``, as the database takes them.
 
     Raises:
-        MessageError: no role, a field nobody knows, or a value that is no JSON.
+        MessageError: it has no role, or a value that cannot be stored.
     """
     role = message.get("role")
     if not isinstance(role, str) or not role:
         raise MessageError(f"a message needs a role, not {role!r}")
-    values = UNBORN.copy()
+    values = EMPTY_ROW.copy()
     for name, value in message.items():
         if value is not None and name in ENCODERS:
             values[name] = ENCODERS[name](value)
@@ -99,7 +99,7 @@ def encode_columns(message: Mapping[str, Any]) -> Row:
 
 
 def encode_text(value: Any) -> str:
-    """Text as it is where a database takes it, else JSON behind the mark."""
+    """Text unchanged where a database takes it, else JSON after the mark."""
     if isinstance(value, str):
         if value.isascii():
             if "\0" not in value and not value.startswith(MARK):
@@ -122,28 +122,28 @@ def parse_time(value: Any) -> float:
         try:
             value = datetime.fromisoformat(value)
         except ValueError as error:
-            raise MessageError(f"no time: {value!r}") from error
+            raise MessageError(f"{value!r:.80} is not a time") from error
     if isinstance(value, datetime):
         return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
     if isinstance(value, int | float) and abs(value) < 1e15:
         return float(value)
-    raise MessageError(f"no time: {value!r}")
+    raise MessageError(f"{value!r:.80} is not a time")
 
 
-def hash_born(born: Born) -> str:
+def hash_columns(values: Sequence[Value]) -> str:
     """Fingerprint of a message's columns, in their order."""
-    return blake2b(orjson.dumps(born), digest_size=16).hexdigest()
+    return blake2b(orjson.dumps(list(values)), digest_size=16).hexdigest()
 
 
 def count_calls(calls: Any) -> int:
-    """How many tool calls a message's parsed ``tool_calls`` are."""
+    """The number of tool calls in a message's parsed ``tool_calls``."""
     if not calls:
         return 0
     return len(calls) if isinstance(calls, list) else 1
 
 
 def decode_message(row: Row) -> Row:
-    """A row as its writer knew it, with tool calls parsed."""
+    """The row with every text as it was given and its tool calls parsed."""
     for name in TEXT_COLUMNS:
         value = row.get(name)
         if value and value[0] == MARK[0]:
@@ -164,7 +164,7 @@ def _encode_parsed(value: Any) -> str:
 
 def _encode_count(value: Any) -> int:
     if not isinstance(value, int) or abs(value) >= 1 << 63:
-        raise MessageError(f"no count: {value!r:.80}")
+        raise MessageError(f"{value!r:.80} is not a count")
     return int(value)
 
 
@@ -178,7 +178,7 @@ ENCODERS: dict[str, Callable[[Any], Value]] = {
 
 
 def _dedupe_key(message: Mapping[str, Any], role: str) -> str | None:
-    """What makes this message the same one when it is flushed again; None where nothing does."""
+    """The key by which a repeated append is recognised; None if the message has none."""
     native = message.get("platform_message_id")
     if native is not None:
         key = f"id:{role}:{native}"
@@ -191,16 +191,16 @@ def _dedupe_key(message: Mapping[str, Any], role: str) -> str | None:
     return key
 
 
-def _spoken_calls(calls: Any) -> list[Any]:
-    """Names and arguments of calls, without their ids and the words of the format."""
-    spoken = []
+def _searchable_calls(calls: Any) -> list[Any]:
+    """Names and arguments of the calls, without ids and the format's own keys."""
+    found = []
     for call in calls if isinstance(calls, list) else [calls]:
         function = call.get("function", call) if isinstance(call, dict) else call
         if isinstance(function, dict):
-            spoken += [function.get("name"), _parsed(function.get("arguments"))]
+            found += [function.get("name"), _parsed(function.get("arguments"))]
         else:
-            spoken.append(function)
-    return spoken
+            found.append(function)
+    return found
 
 
 def _parsed(arguments: Any) -> Any:
@@ -211,7 +211,7 @@ def _parsed(arguments: Any) -> Any:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every text inside a JSON value, but no inlined pictures."""
+    """Every text inside a JSON value, without inlined images."""
     waiting = [value]
     while waiting:
         item = waiting.pop()
@@ -219,8 +219,8 @@ def _texts(value: Any) -> Iterator[str]:
             if not item.startswith("data:"):
                 yield item
         elif isinstance(item, dict):
-            spoken = {key: item[key] for key in item if key != "type"}
-            waiting += [*spoken, *list(spoken.values())[::-1]]
+            found = {key: item[key] for key in item if key != "type"}
+            waiting += [*found, *list(found.values())[::-1]]
         elif isinstance(item, list):
             waiting += item[::-1]
         elif item is not None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypedDict, Unpack
 
-from warmstart.store.backend import Row
-from warmstart.store.part import (
+from warmstart.store.backend import (
     Clause,
-    Part,
+    OpenStore,
+    Row,
     escape_like,
     join_clauses,
     one_of,
@@ -49,47 +49,50 @@ class ListFilters(TypedDict, total=False):
     started_after: float | None
     started_before: float | None
     order_by_last_active: bool
-    project_compression_tips: bool
-    """Taken for callers who pass it; every session is listed as itself."""
-    compact_rows: bool
-    """Taken for callers who pass it; rows are always whole."""
 
 
-class Listing(Part):
-    """What sessions there are."""
+def list_sessions(
+    db: OpenStore,
+    source: str | None = None,
+    limit: int = 20,
+    offset: int = 0,
+    **filters: Unpack[ListFilters],
+) -> list[Row]:
+    """Sessions, newest first, with ``preview`` and ``last_active``."""
+    reject_unknown(filters, ListFilters.__optional_keys__, "list_sessions()")
+    where, values = join_clauses(_list_clauses(source, {"include_children": True, **filters}))
+    order = "last_active" if filters.get("order_by_last_active") else "s.started_at"
+    rows = db.backend.query(
+        f"{RICH} WHERE {where} ORDER BY {order} DESC, s.id DESC LIMIT ? OFFSET ?",
+        [*values, limit, offset],
+    )
+    return [_with_preview(row) for row in rows]
 
-    def list_sessions(
-        self,
-        source: str | None = None,
-        limit: int = 20,
-        offset: int = 0,
-        **filters: Unpack[ListFilters],
-    ) -> list[Row]:
-        """Sessions, newest first, with ``preview`` and ``last_active``."""
-        reject_unknown(filters, ListFilters.__optional_keys__, "list_sessions()")
-        where, values = join_clauses(_list_clauses(source, {"include_children": True, **filters}))
-        order = "last_active" if filters.get("order_by_last_active") else "s.started_at"
-        rows = self._backend.query(
-            f"{RICH} WHERE {where} ORDER BY {order} DESC, s.id DESC LIMIT ? OFFSET ?",
-            [*values, limit, offset],
-        )
-        return [_with_preview(row) for row in rows]
 
-    def list_sessions_rich(self, source: str | None = None, **filters: Any) -> list[Row]:
-        """As ``list_sessions``, without the children of other sessions unless asked for."""
-        return self.list_sessions(source, **{"include_children": False, **filters})
+def list_sessions_rich(
+    db: OpenStore,
+    source: str | None = None,
+    limit: int = 20,
+    offset: int = 0,
+    **filters: Unpack[ListFilters],
+) -> list[Row]:
+    """Sessions as ``list_sessions`` gives them, by default without children of other sessions."""
+    filters.setdefault("include_children", False)
+    return list_sessions(db, source, limit, offset, **filters)
 
-    def search_sessions(
-        self, source: str | None = None, limit: int = 20, offset: int = 0
-    ) -> list[Row]:
-        """Sessions, newest first."""
-        return self.list_sessions(source, limit, offset, include_archived=True)
 
-    def session_count(self, source: str | None = None) -> int:
-        """How many sessions there are, ended ones included."""
-        clause = one_of("source", [source]) if source else ("1 = 1", [])
-        sql = f"SELECT count(*) AS n FROM sessions WHERE {clause[0]}"
-        return int(self._backend.query(sql, clause[1])[0]["n"])
+def search_sessions(
+    db: OpenStore, source: str | None = None, limit: int = 20, offset: int = 0
+) -> list[Row]:
+    """Sessions, newest first."""
+    return list_sessions(db, source, limit, offset, include_archived=True)
+
+
+def session_count(db: OpenStore, source: str | None = None) -> int:
+    """The number of sessions, ended ones included."""
+    clause = one_of("source", [source]) if source else ("1 = 1", [])
+    sql = f"SELECT count(*) AS n FROM sessions WHERE {clause[0]}"
+    return int(db.backend.query(sql, clause[1])[0]["n"])
 
 
 def _list_clauses(source: str | None, filters: Mapping[str, Any]) -> list[Clause]:

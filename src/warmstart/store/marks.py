@@ -1,7 +1,7 @@
 """Marks on messages of the live store: what was put there by a warm start, how a tool ended.
 
-They stand in ``effect_disposition``, a column that Hermes' schema has and its agent leaves empty.
-A writer that knows more than the text of a message records it here, and the reader believes it.
+They are in ``effect_disposition``, a column that Hermes' schema has and its agent leaves empty.
+A writer that knows more than the text of a message records it here, and the reader takes it over.
 The ending of a tool is up to three words: ``ok`` or ``error`` (the harness's own flag),
 ``exit=3`` (the exit code it kept), and the status where that is neither success nor failure.
 """
@@ -22,13 +22,13 @@ _ENDINGS = {
 
 
 class Mark(NamedTuple):
-    """What a mark says; all empty where there is none, or one of another program."""
+    """A mark's contents; all empty if there is none, or one of another program."""
 
     is_warmup: bool = False
     is_error: bool | None = None
     exit_code: int | None = None
     status: Status | None = None
-    """``unanswered`` marks a row that stands in for a result that never came."""
+    """``unanswered`` marks a row in place of a result that never came."""
 
 
 NO_MARK = Mark()
@@ -37,7 +37,7 @@ NO_MARK = Mark()
 def mark_ending(
     *, is_error: bool | None, exit_code: int | None = None, status: Status | None = None
 ) -> str | None:
-    """The mark of a tool result whose ending its harness knows; None where it knows nothing."""
+    """The mark of a tool result whose ending its harness knows; None if it knows nothing."""
     words = [] if is_error is None else ["error" if is_error else "ok"]
     if exit_code is not None and _EXIT.fullmatch(f"exit={exit_code}"):
         words.append(f"exit={exit_code}")

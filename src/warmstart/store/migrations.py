@@ -1,21 +1,24 @@
-"""How the schema came to be: numbered steps, each applied and recorded in one transaction.
+"""The schema as numbered steps, each applied and recorded in one transaction.
 
 A released migration is never edited. A store that is newer than this list is refused, and so is a
-database that has tables but was never ours: an agent's own file is not to be written. An existing
+database with tables that was never ours: an agent's own file must not be written. An existing
 file is copied before it is migrated; on PostgreSQL an advisory lock lets one process migrate while
 the others wait.
 """
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from warmstart.store.backend import Backend, Dialect
+from warmstart.store.backend import Backend, Dialect, Row
 from warmstart.store.errors import StoreVersionError
 from warmstart.store.sqlite_backend import SQLiteBackend
+from warmstart.store.values import encode_json
 
 ADVISORY_LOCK = 0x7761726D
 WORDS = {
@@ -30,6 +33,10 @@ WORDS = {
         "integer": "BIGINT",
     },
 }
+TEMPLATES_VERSION, CHATS_VERSION = 4, 5
+"""The schemas from which on a store has templates, and a table of chats."""
+CLAIM_SUFFIX = "/flush"
+CHAT_COLUMNS = ("session_key", "session_id", "created_at", "updated_at", "state", "revision")
 RECORD = """CREATE TABLE schema_version (
     version {integer} PRIMARY KEY, applied_at {real} NOT NULL, name TEXT NOT NULL)"""
 
@@ -138,11 +145,49 @@ M005_CHATS = (
 
 
 def _move_routes(backend: Backend) -> None:
-    from warmstart.store.routes_to_chats import (  # noqa: PLC0415 - needed once in a store's life
-        move_routes,
-    )
+    """Move every chat to its new table and drop the old one."""
+    columns = ("scope", *CHAT_COLUMNS)
+    sql = f"INSERT INTO chats ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+    for scope, row in read_routes(backend):
+        backend.execute(sql, (scope, *(row[name] for name in CHAT_COLUMNS)))
+    backend.execute("DROP TABLE routes")
 
-    move_routes(backend)
+
+def read_routes(backend: Backend) -> Iterator[tuple[str, Row]]:
+    """Scope and row of every chat of a store of schema 2 to 4, by scope and key.
+
+    Each row of ``routes`` was one JSON text with ISO 8601 times. The claims of expiry watchers,
+    which last ten minutes, are left out. A text that cannot be read is kept as it is: the gateway
+    reports it and starts a new session.
+    """
+    for row in backend.query("SELECT * FROM routes ORDER BY scope, session_key"):
+        if not row["scope"].endswith(CLAIM_SUFFIX):
+            yield row["scope"], _convert_route(row)
+
+
+def _convert_route(row: Row) -> Row:
+    text = row["entry"]
+    try:
+        entry = json.loads(text)
+    except (ValueError, RecursionError):
+        entry = None
+    known = entry if isinstance(entry, Mapping) else {}
+    rest = {name: value for name, value in known.items() if name not in CHAT_COLUMNS}
+    return {
+        "session_key": row["session_key"],
+        "session_id": row["session_id"] or "",
+        "created_at": _read_time(known.get("created_at"), row["updated_at"]),
+        "updated_at": _read_time(known.get("updated_at"), row["updated_at"]),
+        "state": encode_json(rest) if known else text,
+        "revision": 1,
+    }
+
+
+def _read_time(value: Any, otherwise: float) -> float:
+    try:
+        return datetime.fromisoformat(value).timestamp()
+    except (TypeError, ValueError, OverflowError, OSError):
+        return otherwise
 
 
 MIGRATIONS = (
@@ -156,11 +201,11 @@ MIGRATIONS = (
 
 
 def migrate(backend: Backend, migrations: Sequence[Migration] = MIGRATIONS) -> None:
-    """Bring the store to the newest schema; nothing happens to one that is there already."""
+    """Bring the store to the newest schema; one that has it is left alone."""
     latest = max(step.version for step in migrations)
     found = check_version(backend, latest)
     if backend.dialect is Dialect.SQLITE:
-        # Not when the file is opened: by then nobody knows yet whether it is ours.
+        # Not when the file is opened: only now is it known to be ours.
         backend.query("PRAGMA journal_mode = WAL")
     if found == latest:
         return
@@ -188,7 +233,7 @@ def check_version(backend: Backend, latest: int = MIGRATIONS[-1].version) -> int
 
 
 def find_version(backend: Backend) -> int:
-    """The recorded version, 0 where nothing is."""
+    """The recorded version, 0 for a database without tables."""
     tables = _list_tables(backend)
     if not tables:
         return 0

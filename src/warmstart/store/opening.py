@@ -1,34 +1,36 @@
-"""From a path or an address to an open database, whichever of the two it is."""
+"""From a path or an address to an open database, and to a new one where there is none.
+
+A new file is built beside its place and put there whole: a full disk or a kill leaves no file where
+the store should be, and of several processes that begin at once all get the store of the first.
+"""
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from pathlib import Path
 
-from warmstart.home import STORE_FILE, find_home
+from warmstart.home import find_home, find_store
 from warmstart.store.backend import Backend, Options
 from warmstart.store.errors import StoreError
-from warmstart.store.migrations import check_version
-from warmstart.store.sqlite_backend import SQLiteBackend
+from warmstart.store.migrations import check_version, migrate
+from warmstart.store.sqlite_backend import SQLiteBackend, name_part
 
 POSTGRESQL_SCHEMES = ("postgresql://", "postgres://")
-TEMPLATES_SCHEMA = 4
-"""The store knows templates from this version of its schema on."""
-
-
-def default_path() -> Path:
-    """The store of the workspace."""
-    return find_home() / STORE_FILE
+BESIDE = ("", "-wal", "-shm", "-journal")
+"""A database and the files SQLite keeps beside it."""
 
 
 def find_location(path: Path | str | None) -> Path | str:
-    """An address as it is, anything else as a path; the workspace's store where none is given."""
-    if isinstance(path, str) and path.startswith(POSTGRESQL_SCHEMES):
-        return path
-    return Path(path or default_path())
+    """An address as it is, anything else as a path; without one, the store of the home."""
+    location = path or find_store(find_home())
+    if isinstance(location, str) and location.startswith(POSTGRESQL_SCHEMES):
+        return location
+    return Path(location)
 
 
 def connect(location: Path | str, options: Options) -> Backend:
-    """An open backend; nothing is known yet of what is in it."""
+    """An open backend, whose contents have not been checked."""
     if isinstance(location, str):
         from warmstart.store.postgres_backend import (  # noqa: PLC0415 - an optional driver
             PostgresBackend,
@@ -39,10 +41,10 @@ def connect(location: Path | str, options: Options) -> Backend:
 
 
 def check_filled(backend: Backend) -> None:
-    """Refuse to read a store in which nothing was ever stored.
+    """Refuse to read a database without tables, or one that is not a store.
 
     Raises:
-        StoreError: a file without a table, as a full disk may have left it, or one we do not know.
+        StoreError: nothing was ever stored in it, or it is another program's.
     """
     if check_version(backend) == 0:
         raise StoreError(
@@ -52,19 +54,60 @@ def check_filled(backend: Backend) -> None:
         )
 
 
-def open_for_templates(location: Path | str) -> Backend | None:
-    """A store to read templates' rows from; None if it is from before templates.
+def ensure_store(location: Path) -> None:
+    """Create an empty store unless there is a file; an existing one is not touched.
 
     Raises:
-        StoreError: it cannot be read, or is newer than this warmstart.
+        StoreError: the folder cannot be written, or the disk is full.
     """
-    backend = connect(find_location(location), Options(read_only=True))
+    path = Path(os.path.realpath(location))
+    if path.exists():
+        return
+    part = name_part(path)
     try:
-        version = check_version(backend)
-    except BaseException:
-        backend.close()
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _build(part, str(location))
+        with suppress(FileExistsError):  # Another process was first.
+            put_in_place(part, path)
+    except OSError as error:
+        raise StoreError(
+            f"the store {str(location)!r} cannot be used: {error.strerror or error}",
+            path=str(location),
+            hint="name a folder that exists and may be written",
+        ) from error
+    finally:
+        remove_database(part)
+
+
+def remove_database(path: Path) -> None:
+    """Delete a database file of ours and the files beside it."""
+    for suffix in BESIDE:
+        with suppress(OSError):
+            path.with_name(path.name + suffix).unlink()
+
+
+def put_in_place(part: Path, path: Path) -> None:
+    """Give a finished file its name.
+
+    Raises:
+        FileExistsError: there is a file of that name, which stays.
+    """
+    try:
+        os.link(part, path)
+    except FileExistsError:
         raise
-    if version >= TEMPLATES_SCHEMA:
-        return backend
-    backend.close()
-    return None
+    except OSError:
+        # Not every file system knows links; there a race between two processes remains.
+        if path.exists():
+            raise FileExistsError from None
+        part.rename(path)
+
+
+def _build(part: Path, location: str) -> None:
+    backend = SQLiteBackend(part, Options(), location=location)
+    try:
+        migrate(backend)
+        # All of it in the one file that is about to be moved, or an error now.
+        backend.query("PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        backend.close()

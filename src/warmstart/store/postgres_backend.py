@@ -72,7 +72,7 @@ class PostgresBackend:
             return self._patiently(lambda: self._run(sql, parameters).fetchall())
 
     def execute(self, sql: str, parameters: Sequence[Value] = ()) -> int:
-        """Run a statement; how many rows it changed."""
+        """Run a statement; the number of rows it changed."""
         with self._lock:
             if self._in_transaction:
                 return self._run(sql, parameters).rowcount
@@ -119,7 +119,7 @@ class PostgresBackend:
                 raise
             raise LostCommitError(error, transaction, result) from error
         if answer != "COMMIT":
-            # So a server answers where a statement failed before and nobody minded.
+            # The server's answer if a statement failed before and its error was suppressed.
             raise StoreError(
                 f"the store {self.location!r} took nothing of a write: a part of it had failed",
                 path=self.location,
@@ -147,9 +147,9 @@ class PostgresBackend:
             _pause()
 
     def _settle(self, lost: LostCommitError, incarnation: str, give_up_at: float) -> bool:
-        """Whether the transaction happened, asked until the server can say.
+        """Whether the transaction was committed, asked until the server can say.
 
-        ``incarnation`` is the server's life in which it was begun.
+        ``incarnation`` identifies the run of the server in which it was begun.
 
         Raises:
             StoreError: the server is away, or cannot say.
@@ -170,7 +170,7 @@ class PostgresBackend:
             _pause()
 
     def _find_status(self, transaction: str, incarnation: str) -> str | None:
-        """What became of a transaction; None where the server has forgotten it."""
+        """The status of a transaction; None if the server has forgotten it."""
         if self._incarnation != incarnation and self._is_new_again(transaction):
             return ABORTED
         try:
@@ -183,7 +183,7 @@ class PostgresBackend:
         return found
 
     def _is_new_again(self, transaction: str) -> bool:
-        """Whether the server has come back without knowing this id."""
+        """Whether the server has recovered without knowing this id."""
         try:
             epoch, _, number = self._run(FIRST_NEW).fetchall()[0]["next_xid"].partition(":")
         except StoreError as error:
@@ -270,7 +270,7 @@ class PostgresBackend:
 
 
 def hide_password(url: str) -> str:
-    """The address as it may be shown."""
+    """The address without its password."""
     parts = urlsplit(url)
     if parts.password is None:
         return url

@@ -14,14 +14,13 @@ import random
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from urllib.parse import quote
 
 from warmstart.store.backend import Dialect, Options, Row, T, Value
 from warmstart.store.errors import StoreBusyError, StoreDamagedError, StoreError
-from warmstart.store.holders import find_writer
 
 MAX_CACHE_KB = 65_536
 """Room for the index of 100,000 chats; only what is used is taken."""
@@ -35,6 +34,9 @@ HINTS = {
     sqlite3.SQLITE_CANTOPEN: "check that the folder exists and may be written",
 }
 DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+LOCKS = Path("/proc/locks")
+WAL_WRITE_LOCK_BYTE = 120
+"""Where in the ``-shm`` file SQLite's WAL mode puts the lock of the one writer."""
 NOT_TEXT = "decode to UTF-8"
 """What Python's driver says, without a code, of text whose bytes were overwritten."""
 
@@ -61,7 +63,7 @@ class SQLiteBackend:
                 raise self._translate(error) from error
 
     def execute(self, sql: str, parameters: Sequence[Value] = ()) -> int:
-        """Run a statement; how many rows it changed."""
+        """Run a statement; the number of rows it changed."""
         with self._lock:
             return self._run(sql, parameters).rowcount
 
@@ -142,7 +144,7 @@ class SQLiteBackend:
         except sqlite3.OperationalError as error:
             if _code(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
                 raise
-            # WAL mode needs a -shm beside the file; where none may be made, nobody writes either.
+            # WAL mode needs a -shm beside the file; where none can be made, no one writes either.
             return self._connect(address + "&immutable=1")
 
     def _connect(self, address: str) -> sqlite3.Connection:
@@ -241,15 +243,48 @@ class SQLiteBackend:
         )
 
 
+def find_writer(database: Path) -> str | None:
+    """``process 4711 (name)`` for the process that is writing the database now, or None.
+
+    Only used to word an error: where ``/proc/locks`` is missing, the answer is None.
+    """
+    try:
+        inode = database.with_name(database.name + "-shm").stat().st_ino
+        lines = LOCKS.read_text().splitlines()
+    except OSError:
+        return None
+    return next((_name_process(pid) for pid in _list_writers(lines, inode)), None)
+
+
+def _list_writers(lines: list[str], inode: int) -> Iterator[int]:
+    for line in lines:
+        words = line.split()
+        if len(words) < 8 or "WRITE" not in words or not words[-3].endswith(f":{inode}"):
+            continue
+        start, end = words[-2], words[-1]
+        last = WAL_WRITE_LOCK_BYTE if end == "EOF" else int(end)
+        if int(start) <= WAL_WRITE_LOCK_BYTE <= last:
+            yield int(words[-4])
+
+
+def _name_process(pid: int) -> str:
+    if pid == os.getpid():
+        return f"process {pid} (this one, through another connection)"
+    try:
+        return f"process {pid} ({Path(f'/proc/{pid}/comm').read_text().strip()})"
+    except OSError:
+        return f"process {pid}"
+
+
 def name_part(path: Path) -> Path:
-    """A name beside the path that nobody else uses, for what is to take its place."""
+    """A unique name beside the path, for a file that will take its place."""
     return path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}.part")
 
 
 def create_private(path: Path) -> None:
-    """Make the file if it is not there, readable and writable by its user alone.
+    """Create the file if there is none, readable and writable by its user alone.
 
-    One that is there is not opened: closing any descriptor of a database drops every lock this
+    An existing one is not opened: closing any descriptor of a database drops every lock this
     process holds on it.
     """
     with suppress(FileExistsError):

@@ -1,8 +1,8 @@
-"""Sessions that were started, warm or not, and what became of them.
+"""The table of starts: sessions that were started, warm or not, and how they went.
 
 A start is written when a session begins and settled once when its transcript has been read; both
-keep the counts of its template in the same transaction, so the counts are never ahead of the rows
-or behind them. A start settles exactly once, and a session settles at most one start.
+update the counts of its template in the same transaction, so counts and rows always agree. A start
+settles exactly once, and a session settles at most one start.
 """
 
 from __future__ import annotations
@@ -12,8 +12,15 @@ from dataclasses import dataclass
 
 from warmstart.errors import NotFoundError, UsageError
 from warmstart.model.state import Arm
-from warmstart.store.backend import Backend, Row, Value
-from warmstart.store.part import Clause, Part, find_one, join_clauses
+from warmstart.store.backend import (
+    Backend,
+    Clause,
+    OpenStore,
+    Row,
+    Value,
+    find_one,
+    join_clauses,
+)
 from warmstart.store.values import check_id, make_storable
 
 COLUMNS = (
@@ -42,7 +49,7 @@ class Start:
     template_id: str | None = None
     version: int | None = None
     form: str = ""
-    """How the warm-up was given to the agent; ``unreviewed`` behind it where nobody approved it."""
+    """How the warm-up was given to the agent; ends in ``unreviewed`` if nobody approved it."""
     message_hash: str = ""
     started_at: float
     cwd: str | None = None
@@ -64,93 +71,94 @@ class RecordedStart(Start):
     settled_at: float | None = None
 
 
-class Starts(Part):
-    """Starts and their outcomes."""
+def record_start(db: OpenStore, start: Start) -> int:
+    """Store a start and count the use of its template; the start's id."""
+    values = _encode(start)
 
-    def record_start(self, start: Start) -> int:
-        """Keep a start and count the use of its template; its id."""
-        values = _encode(start)
+    def work() -> int:
+        row_id = db.backend.insert(INSERT, values)
+        db.backend.execute(COUNT_USE, _record_key(start))
+        return int(row_id or 0)
 
-        def work() -> int:
-            row_id = self._backend.insert(INSERT, values)
-            self._backend.execute(COUNT_USE, _record_key(start))
-            return int(row_id or 0)
+    return db.backend.write(work)
 
-        return self._backend.write(work)
 
-    def get_start(self, start_id: int) -> RecordedStart:
-        """One start.
+def get_start(db: OpenStore, start_id: int) -> RecordedStart:
+    """One start.
 
-        Raises:
-            NotFoundError: there is none of that id.
-        """
-        row = find_one(self._backend, "SELECT * FROM starts WHERE id = ?", start_id)
-        if row is None:
-            raise NotFoundError(f"no start has the id {start_id}", wanted=str(start_id))
-        return _decode(row)
+    Raises:
+        NotFoundError: no start has that id.
+    """
+    row = find_one(db.backend, "SELECT * FROM starts WHERE id = ?", start_id)
+    if row is None:
+        raise NotFoundError(f"no start has the id {start_id}", wanted=str(start_id))
+    return _decode(row)
 
-    def find_start(self, agent: str, native_id: str) -> RecordedStart | None:
-        """The first start of the session that an agent calls by that id, or None."""
-        sql = "SELECT * FROM starts WHERE native_id = ? AND agent = ? ORDER BY id LIMIT 1"
-        row = find_one(self._backend, sql, native_id, agent)
-        return None if row is None else _decode(row)
 
-    def list_starts(
-        self,
-        *,
-        unsettled: bool | None = None,
-        template_id: str | None = None,
-        since: float | None = None,
-        limit: int = DEFAULT_LIMIT,
-    ) -> list[RecordedStart]:
-        """Starts, oldest first: all, those still to be settled, or those that are."""
-        clauses: list[Clause] = []
-        if unsettled is not None:
-            clauses.append((f"settled_at IS {'' if unsettled else 'NOT '}NULL", []))
-        if template_id is not None:
-            clauses.append(("template_id = ?", [template_id]))
-        if since is not None:
-            clauses.append(("started_at >= ?", [since]))
-        condition, values = join_clauses(clauses)
-        rows = self._backend.query(
-            f"SELECT * FROM starts WHERE {condition} ORDER BY started_at, id LIMIT ?",
-            [*values, limit],
-        )
-        return [_decode(row) for row in rows]
+def find_start(db: OpenStore, agent: str, native_id: str) -> RecordedStart | None:
+    """The first start of the session that an agent calls by that id, or None."""
+    sql = "SELECT * FROM starts WHERE native_id = ? AND agent = ? ORDER BY id LIMIT 1"
+    row = find_one(db.backend, sql, native_id, agent)
+    return None if row is None else _decode(row)
 
-    def settle_start(
-        self,
-        start_id: int,
-        session_id: str,
-        calls: int,
-        errors: int,
-        success: bool | None,  # noqa: FBT001 - the callers' signature
-    ) -> bool:
-        """Say what became of a start; False if that was said already, and nothing changes.
 
-        Raises:
-            NotFoundError: there is no such start.
-            UsageError: the numbers cannot be, or the session settled another start.
-        """
-        if not 0 <= errors <= calls:
-            raise UsageError(f"{errors} errors in {calls} calls cannot be")
-        check_id(session_id)
+def list_starts(
+    db: OpenStore,
+    *,
+    unsettled: bool | None = None,
+    template_id: str | None = None,
+    since: float | None = None,
+    limit: int = DEFAULT_LIMIT,
+) -> list[RecordedStart]:
+    """Starts, oldest first: all of them, or only unsettled or settled ones."""
+    clauses: list[Clause] = []
+    if unsettled is not None:
+        clauses.append((f"settled_at IS {'' if unsettled else 'NOT '}NULL", []))
+    if template_id is not None:
+        clauses.append(("template_id = ?", [template_id]))
+    if since is not None:
+        clauses.append(("started_at >= ?", [since]))
+    condition, values = join_clauses(clauses)
+    rows = db.backend.query(
+        f"SELECT * FROM starts WHERE {condition} ORDER BY started_at, id LIMIT ?",
+        [*values, limit],
+    )
+    return [_decode(row) for row in rows]
 
-        def work() -> bool:
-            start = self.get_start(start_id)
-            if start.settled_at is not None:
-                return False
-            _check_free(self._backend, session_id, start_id)
-            outcome = None if success is None else int(success)
-            values = (session_id, calls, errors, outcome, time.time(), start_id)
-            # On PostgreSQL another writer may have been first since the row was read.
-            if not self._backend.execute(SETTLE, values):
-                return False
-            counts = (int(success is True), int(success is False), calls, errors)
-            self._backend.execute(COUNT_OUTCOME, (*counts, *_record_key(start)))
-            return True
 
-        return self._backend.write(work)
+def settle_start(
+    db: OpenStore,
+    start_id: int,
+    session_id: str,
+    calls: int,
+    errors: int,
+    success: bool | None,  # noqa: FBT001 - the callers' signature
+) -> bool:
+    """Record how a start went; False, and nothing changes, if it was settled before.
+
+    Raises:
+        NotFoundError: there is no such start.
+        UsageError: the numbers are impossible, or the session settled another start.
+    """
+    if not 0 <= errors <= calls:
+        raise UsageError(f"{errors} errors in {calls} calls are impossible")
+    check_id(session_id)
+
+    def work() -> bool:
+        start = get_start(db, start_id)
+        if start.settled_at is not None:
+            return False
+        _check_free(db.backend, session_id, start_id)
+        outcome = None if success is None else int(success)
+        values = (session_id, calls, errors, outcome, time.time(), start_id)
+        # On PostgreSQL another writer may have been first since the row was read.
+        if not db.backend.execute(SETTLE, values):
+            return False
+        counts = (int(success is True), int(success is False), calls, errors)
+        db.backend.execute(COUNT_OUTCOME, (*counts, *_record_key(start)))
+        return True
+
+    return db.backend.write(work)
 
 
 def _check_free(backend: Backend, session_id: str, start_id: int) -> None:

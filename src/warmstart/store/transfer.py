@@ -2,7 +2,7 @@
 
 An export holds everything a session row and its messages know. Importing is idempotent: a session
 that is there is left alone, one that lacks messages gets them, one that says something else is
-reported and not touched. Whether messages are the same is decided by what was said; a time that
+reported and not touched. Messages are the same if their role, text and calls are; a time that
 is known better by now is corrected. Each session is one transaction.
 """
 
@@ -12,92 +12,93 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
-from warmstart.store.backend import Backend, Row, Value
+from warmstart.store.backend import Backend, OpenStore, Row, Value, find_one
 from warmstart.store.encoding import (
-    BORN_COLUMNS,
+    INSERT_COLUMNS,
     EncodedMessage,
     encode_text,
-    hash_born,
+    hash_columns,
     parse_time,
 )
 from warmstart.store.errors import MessageError
-from warmstart.store.messages import Messages, insert_messages, recount
-from warmstart.store.part import find_one
+from warmstart.store.messages import get_messages, insert_messages, recount
 from warmstart.store.search import unindex
 from warmstart.store.sessions import (
     COST_FIELDS,
     COUNTED_FIELDS,
     FILLED_FIELDS,
+    MAX_TITLE_LENGTH,
     NOTED_FIELDS,
     UNKNOWN_SOURCE,
     decode_session,
     encode_session,
     insert_session,
+    sanitize_title,
 )
-from warmstart.store.titles import MAX_TITLE_LENGTH, Titles
 from warmstart.store.values import check_id
 
 TEXT_COPIED = (*NOTED_FIELDS, "end_reason")
 REAL_COPIED = (*COST_FIELDS, "ended_at", "last_message_at")
 COPIED_FIELDS = (*TEXT_COPIED, *REAL_COPIED, *COUNTED_FIELDS, "archived")
 MAX_NUMBER = 1e15
-SAID = ("role", "content", "tool_calls", "tool_call_id")
-"""What makes a message the same one; all else is about it."""
+IDENTITY = ("role", "content", "tool_calls", "tool_call_id")
+"""The columns that make two messages the same."""
 LATER_KNOWN = ("effect_disposition", "reasoning", "observed")
 """What an import may fill in where a stored message lacks it; nothing that is searched."""
-Fate = Literal["imported", "updated", "skipped", "conflicts"]
+ImportResult = Literal["imported", "updated", "skipped", "conflicts"]
 
 
-class Transfer(Messages):
-    """Exporting and importing."""
+def export_session(db: OpenStore, session_id: str) -> Row | None:
+    """The session with all its messages, or None."""
+    row = find_one(db.backend, "SELECT * FROM sessions WHERE id = ?", session_id)
+    if row is None:
+        return None
+    return {**decode_session(row), "messages": get_messages(db, session_id, True)}  # noqa: FBT003
 
-    def export_session(self, session_id: str) -> Row | None:
-        """The session with all its messages, or None."""
-        row = find_one(self._backend, "SELECT * FROM sessions WHERE id = ?", session_id)
-        if row is None:
-            return None
-        return {**decode_session(row), "messages": self.get_messages(session_id, True)}  # noqa: FBT003
 
-    def export_all(self, source: str | None = None) -> list[Row]:
-        """Every session with its messages, oldest first."""
-        return list(self.iterate_exports(source))
+def export_all(db: OpenStore, source: str | None = None) -> list[Row]:
+    """Every session with its messages, oldest first."""
+    return list(iterate_exports(db, source))
 
-    def iterate_exports(self, source: str | None = None) -> Iterator[Row]:
-        """Every session with its messages, oldest first, one in memory at a time."""
-        where, values = ("source = ?", [source]) if source else ("1 = 1", [])
-        sql = f"SELECT id FROM sessions WHERE {where} ORDER BY started_at, id"
-        for row in self._backend.query(sql, values):
-            exported = self.export_session(row["id"])
-            if exported is not None:
-                yield exported
 
-    def import_sessions(self, sessions: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-        """Take in exported sessions; counts of what became of them, and what was wrong."""
-        report: dict[str, Any] = dict.fromkeys(("imported", "updated", "skipped", "conflicts"), 0)
-        report["errors"] = []
-        for session in sessions:
-            try:
-                report[self._import(_checked(session))] += 1
-            except MessageError as error:
-                report["errors"].append(error.message)
-        return report
+def iterate_exports(db: OpenStore, source: str | None = None) -> Iterator[Row]:
+    """Every session with its messages, oldest first, one in memory at a time."""
+    where, values = ("source = ?", [source]) if source else ("1 = 1", [])
+    sql = f"SELECT id FROM sessions WHERE {where} ORDER BY started_at, id"
+    for row in db.backend.query(sql, values):
+        exported = export_session(db, row["id"])
+        if exported is not None:
+            yield exported
 
-    def _import(self, session: Mapping[str, Any]) -> Fate:
-        session_id = check_id(session.get("id"))
-        messages = _dated(session)
-        encoded = [EncodedMessage(message) for message in messages]
-        return self._backend.write(
-            lambda: _merge(self._backend, session_id, session, list(zip(messages, encoded,
-                                                                        strict=True)))
-        )  # fmt: skip
+
+def import_sessions(db: OpenStore, sessions: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Import exported sessions; the number of each result, and the errors."""
+    report: dict[str, Any] = dict.fromkeys(("imported", "updated", "skipped", "conflicts"), 0)
+    report["errors"] = []
+    for session in sessions:
+        try:
+            report[_import(db, _checked(session))] += 1
+        except MessageError as error:
+            report["errors"].append(error.message)
+    return report
+
+
+def _import(db: OpenStore, session: Mapping[str, Any]) -> ImportResult:
+    session_id = check_id(session.get("id"))
+    messages = _dated(session)
+    encoded = [EncodedMessage(message) for message in messages]
+    return db.backend.write(
+        lambda: _merge(db.backend, session_id, session, list(zip(messages, encoded,
+                                                                    strict=True)))
+    )  # fmt: skip
 
 
 def _checked(session: Any) -> Mapping[str, Any]:
     messages = session.get("messages") if isinstance(session, Mapping) else ()
     if not isinstance(messages, list | None) or not isinstance(session, Mapping):
-        raise MessageError(f"no session: {session!r:.80}")
+        raise MessageError(f"{session!r:.80} is not a session")
     if not all(isinstance(message, Mapping) for message in messages or []):
-        raise MessageError(f"session {session.get('id')!r:.80} has messages that are no objects")
+        raise MessageError(f"session {session.get('id')!r:.80} has messages that are not objects")
     return session
 
 
@@ -164,7 +165,7 @@ def _merge(
     session_id: str,
     session: Mapping[str, Any],
     messages: list[tuple[dict[str, Any], EncodedMessage]],
-) -> Fate:
+) -> ImportResult:
     stored = backend.query(
         "SELECT id, active, content_hash FROM messages WHERE session_id = ? ORDER BY id",
         (session_id,),
@@ -193,20 +194,20 @@ def _correct_times(
     stored: list[Row],
     known: list[tuple[dict[str, Any], EncodedMessage]],
 ) -> int | None:
-    """Give stored messages the times and marks of an import that says the same; how many.
+    """Give stored messages the times and marks of the same ones in an import; their number.
 
-    None where it says something else.
+    None if the messages are not the same.
     """
     hashes = [row["content_hash"] for row in stored]
     if [message.content_hash for _, message in known] == hashes:
         return 0
     rows = backend.query(
-        f"SELECT id, {', '.join(BORN_COLUMNS)}, content_hash FROM messages"
+        f"SELECT id, {', '.join(INSERT_COLUMNS)}, content_hash FROM messages"
         " WHERE session_id = ? ORDER BY id",
         (session_id,),
     )
-    given = [dict(zip(BORN_COLUMNS, message.born, strict=True)) for _, message in known]
-    if [_said(row) for row in rows] != [_said(row) for row in given]:
+    given = [dict(zip(INSERT_COLUMNS, message.values, strict=True)) for _, message in known]
+    if [_identity(row) for row in rows] != [_identity(row) for row in given]:
         return None
     return sum(_correct(backend, *pair) for pair in zip(rows, given, strict=True))
 
@@ -218,9 +219,9 @@ def _fill_gaps(
 
     So a session of which a damaged file lost a part gets it back from a backup or its source.
     """
-    sql = f"SELECT {', '.join(SAID)} FROM messages WHERE session_id = ? ORDER BY id"
-    given = (_said(dict(zip(BORN_COLUMNS, one.born, strict=True))) for _, one in messages)
-    if not all(_said(row) in given for row in backend.query(sql, (session_id,))):
+    sql = f"SELECT {', '.join(IDENTITY)} FROM messages WHERE session_id = ? ORDER BY id"
+    given = (_identity(dict(zip(INSERT_COLUMNS, one.values, strict=True))) for _, one in messages)
+    if not all(_identity(row) in given for row in backend.query(sql, (session_id,))):
         return False
     unindex(backend, "session_id = ?", session_id)
     backend.execute("DELETE FROM messages WHERE session_id = ?", (session_id,))
@@ -232,7 +233,7 @@ def _correct(backend: Backend, row: Row, given: Row) -> int:
     """Give one stored message its better time; 1 where that changed it."""
     better = {name: row[name] or given[name] for name in LATER_KNOWN}
     better["timestamp"] = given["timestamp"]
-    content_hash = hash_born([(row | better)[name] for name in BORN_COLUMNS])
+    content_hash = hash_columns([(row | better)[name] for name in INSERT_COLUMNS])
     if content_hash == row["content_hash"]:
         return 0
     sets = ", ".join(f"{name} = ?" for name in (*better, "content_hash"))
@@ -240,14 +241,14 @@ def _correct(backend: Backend, row: Row, given: Row) -> int:
     return backend.execute(f"UPDATE messages SET {sets} WHERE id = ?", values)
 
 
-def _said(row: Row) -> list[Value]:
-    return [row[name] for name in SAID]
+def _identity(row: Row) -> list[Value]:
+    return [row[name] for name in IDENTITY]
 
 
 def _archive_known(
     backend: Backend, stored: list[Row], known: list[tuple[dict[str, Any], EncodedMessage]]
 ) -> int:
-    """Archive what was compacted away since it was stored; how many messages."""
+    """Archive messages that were compacted away since they were stored; their number."""
     gone = [
         (row["id"], message)
         for row, (message, _) in zip(stored, known, strict=True)
@@ -274,7 +275,7 @@ def _date_last_message(
     session: Mapping[str, Any],
     messages: list[tuple[dict[str, Any], EncodedMessage]],
 ) -> None:
-    """When the session was last written to, which is not when it was imported."""
+    """Set when the session was last written to, which is not when it was imported."""
     latest = _parse_time(session.get("last_message_at"))
     if latest is None:
         latest = max((message["timestamp"] for message, _ in messages), default=None)
@@ -304,7 +305,7 @@ def _insert_copy(backend: Backend, session_id: str, session: Mapping[str, Any]) 
 
 
 def _free_title(backend: Backend, title: Any) -> str | None:
-    """The title, cut to what a title may be; None where another session has it."""
-    clean = Titles.sanitize_title(title[:MAX_TITLE_LENGTH]) if isinstance(title, str) else None
+    """The title, cut to its maximal length; None if another session has it."""
+    clean = sanitize_title(title[:MAX_TITLE_LENGTH]) if isinstance(title, str) else None
     sql = "SELECT id FROM sessions WHERE title = ?"
     return None if clean and find_one(backend, sql, clean) else clean

@@ -1,4 +1,4 @@
-"""Text, JSON and ids as both databases take them."""
+"""Text, JSON and ids as both databases take them; light enough for a listing of templates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_ID_LENGTH = 255
 
 
 def encode_json(value: Any) -> str:
-    """JSON text that any database takes, readable where it can be."""
+    """JSON text that both databases take, without escapes where possible."""
     try:
         text = json.dumps(value, ensure_ascii=False)
         return text if is_storable(text) else json.dumps(value)
@@ -31,14 +31,18 @@ def is_storable(text: str) -> bool:
 
 
 def make_storable(text: str) -> str:
-    """The text with every character no database takes replaced; for what is only searched."""
+    """The text with every character that a database refuses replaced; for search only."""
     if is_storable(text):
         return text
     return text.replace("\0", " ").encode("utf-8", "replace").decode()
 
 
 def check_id(value: Any, what: str = "session id", most: int = MAX_ID_LENGTH) -> str:
-    """The id, if both databases can keep and index it."""
+    """The id itself, if both databases can store and index it.
+
+    Raises:
+        MessageError: it is empty, too long, or not text that can be stored.
+    """
     if not isinstance(value, str) or not 0 < len(value) <= most or not is_storable(value):
         raise MessageError(f"{what} must be 1 to {most} characters, not {value!r:.80}")
     return value

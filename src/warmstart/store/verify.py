@@ -1,4 +1,4 @@
-"""Whether the store still says what was written.
+"""Checking that the store still holds what was written.
 
 Everything that can be derived is derived again: each message's hash from its columns, each
 session's counters from its messages, and SQLite's own page checks. Nothing is repaired here.
@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from warmstart.store.backend import Backend, Dialect, Row
-from warmstart.store.encoding import BORN_COLUMNS, count_calls, decode_message, hash_born
+from warmstart.store.backend import Backend, Dialect, OpenStore, Row, find_one
+from warmstart.store.encoding import INSERT_COLUMNS, count_calls, decode_message, hash_columns
 from warmstart.store.errors import StoreError
-from warmstart.store.part import Part, find_one
 
 PAGE = 1000
 
@@ -58,34 +57,31 @@ class VerifyReport:
         return not self.problems
 
 
-class Verify(Part):
-    """Checking the store against itself."""
-
-    def verify(self) -> VerifyReport:
-        """Derive hashes and counters again and name what differs."""
-        problems = list(_check_file(self._backend))
-        is_readable = not problems
-        sessions = messages = 0
-        try:
-            for row in _page_sessions(self._backend):
-                sessions += 1
-                found = list(_page_messages(self._backend, row["id"]))
-                messages += len(found)
-                problems += _check_session(row, found)
-        except StoreError:
-            # A damaged file, already named, need not be readable to its end.
-            if is_readable:
-                raise
-        return VerifyReport(sessions=sessions, messages=messages, problems=tuple(problems))
+def verify(db: OpenStore) -> VerifyReport:
+    """Hashes and counters derived again, with every difference."""
+    problems = list(_check_file(db.backend))
+    is_readable = not problems
+    sessions = messages = 0
+    try:
+        for row in _page_sessions(db.backend):
+            sessions += 1
+            found = list(_page_messages(db.backend, row["id"]))
+            messages += len(found)
+            problems += _check_session(row, found)
+    except StoreError:
+        # A damaged file, already named, need not be readable to its end.
+        if is_readable:
+            raise
+    return VerifyReport(sessions=sessions, messages=messages, problems=tuple(problems))
 
 
 def _check_file(backend: Backend) -> Iterator[Problem]:
     if backend.dialect is not Dialect.SQLITE:
         return
     for row in backend.query("PRAGMA quick_check"):
-        said = str(next(iter(row.values())))
-        if said != "ok":
-            yield Problem(kind=ProblemKind.DAMAGED_FILE, stored=said, derived="ok")
+        answer = str(next(iter(row.values())))
+        if answer != "ok":
+            yield Problem(kind=ProblemKind.DAMAGED_FILE, stored=answer, derived="ok")
 
 
 def _check_session(row: Row, messages: list[Row]) -> Iterator[Problem]:
@@ -113,7 +109,7 @@ def _check_session(row: Row, messages: list[Row]) -> Iterator[Problem]:
 
 def _derive_hash(message: Row) -> str:
     try:
-        return hash_born([message[name] for name in BORN_COLUMNS])
+        return hash_columns([message[name] for name in INSERT_COLUMNS])
     except TypeError:
         # Bytes where text or a number was written.
         return "unreadable"
@@ -136,7 +132,7 @@ def _page_sessions(backend: Backend) -> Iterator[Row]:
 
 
 def _page_messages(backend: Backend, session_id: str) -> Iterator[Row]:
-    columns = ", ".join(("id", *BORN_COLUMNS, "active", "content_hash"))
+    columns = ", ".join(("id", *INSERT_COLUMNS, "active", "content_hash"))
     after = 0
     while rows := backend.query(
         f"SELECT {columns} FROM messages WHERE session_id = ? AND id > ? ORDER BY id LIMIT ?",

@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Any
 
 from warmstart.model.template import Template
-from warmstart.profile.session import SessionProfile
+from warmstart.profile import SessionProfile
 from warmstart.template.canonical import template_id, template_to_dict
 
 SCHEMA_VERSION = 2

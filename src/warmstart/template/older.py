@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from warmstart.model import Certainty
 from warmstart.model.marker import Marker, MarkerKind
-from warmstart.model.outcome import Certainty
 from warmstart.model.template import (
     Example,
     Guidance,

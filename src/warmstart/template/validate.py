@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from warmstart.model import Certainty, ErrorClass
 from warmstart.model.marker import Marker, MarkerKind
-from warmstart.model.outcome import Certainty, ErrorClass
 from warmstart.model.template import (
     ArgumentUse,
     Example,

@@ -3,15 +3,17 @@
     with ScriptedEndpoint(Script(Reply("Hello."))) as endpoint:
         print(endpoint.url)
 
-They stand in for a model, never for a part of warmstart, and everything made with them is to be
-called a demonstration. Only the standard library is used.
+They stand in for a model, never for a part of warmstart, and everything made with them must be
+called a demonstration.
 """
 
 from warmstart.testing.endpoint import Recorded, ScriptedEndpoint
 from warmstart.testing.learning import LearningModel
-from warmstart.testing.script import Fault, Policy, Prompt, Reply, Script, ToolCall, Turn, by_turn
+from warmstart.testing.script import Answer, Fault, Policy, Reply, Script, ToolCall, by_turn
+from warmstart.wire import Prompt
 
 __all__ = [
+    "Answer",
     "Fault",
     "LearningModel",
     "Policy",
@@ -21,6 +23,5 @@ __all__ = [
     "Script",
     "ScriptedEndpoint",
     "ToolCall",
-    "Turn",
     "by_turn",
 ]

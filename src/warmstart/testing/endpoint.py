@@ -1,7 +1,8 @@
 """A scripted model behind a real HTTP address on loopback, good enough for real agents.
 
-It serves OpenAI chat and responses and Anthropic messages, streamed or not, keeps every request,
-and answers what its policy says. Nothing it does depends on the clock.
+It serves OpenAI chat and responses, Anthropic messages and Gemini, streamed or not, keeps every
+request, and answers what its policy says. Ids follow from the place in the conversation and nothing
+depends on the clock, so the same request gets the same bytes.
 """
 
 from __future__ import annotations
@@ -9,33 +10,22 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from warmstart.testing import apis
-from warmstart.testing.apis import Event
-from warmstart.testing.script import Answer, Fault, Policy, Prompt, Reply
+from warmstart.model import Message, Request, Role, Tokens
+from warmstart.testing.script import Answer, Fault, Policy, Reply
+from warmstart.wire import Codec, Event, Prompt, Response, StopReason, encode_events, find_codec_at
 
 MODEL = "scripted"
-
-
-class _Api(NamedTuple):
-    read: Callable[[Mapping[str, Any]], Prompt]
-    write: Callable[[Prompt, Reply], dict[str, Any]]
-    stream: Callable[[Mapping[str, Any]], Iterator[Event]]
-
-
-APIS = {
-    "/chat/completions": _Api(apis.read_chat, apis.write_chat, apis.stream_chat),
-    "/responses": _Api(apis.read_responses, apis.write_responses, apis.stream_responses),
-    "/messages": _Api(apis.read_messages, apis.write_messages, apis.stream_messages),
-}
+CHARS_PER_TOKEN = 4
+ID_PREFIXES = {"openai": "chatcmpl-", "responses": "resp_", "anthropic": "msg_"}
 
 
 class Recorded(NamedTuple):
-    """A request as it came."""
+    """A request as it was received."""
 
     path: str
     headers: Mapping[str, str]
@@ -57,7 +47,7 @@ class ScriptedEndpoint:
 
     def __init__(self, policy: Policy, port: int = 0) -> None:
         self.requests: list[Recorded] = []
-        """Everything that was asked, oldest first."""
+        """All requests, oldest first."""
         self._lock = threading.Lock()
         self._server = _Server(("127.0.0.1", port), _Handler)
         self._server.policy = policy
@@ -96,10 +86,10 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def log_message(self, *_: Any) -> None:
-        """Nothing on stderr."""
+        """Print nothing on stderr."""
 
     def do_GET(self) -> None:
-        """The models there are."""
+        """List the models."""
         if self.path.partition("?")[0].endswith("/models"):
             model = {"id": MODEL, "object": "model", "owned_by": "warmstart"}
             self._send_json({"object": "list", "data": [model]})
@@ -107,28 +97,29 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_json({"error": {"message": "no such page"}}, 404)
 
     def do_POST(self) -> None:
-        """One request to a model."""
+        """Answer one request to a model."""
         path = self.path.partition("?")[0]
         body = self._read_body()
         if path.endswith("/count_tokens"):
-            self._send_json({"input_tokens": len(json.dumps(body)) // apis.CHARS_PER_TOKEN})
+            self._send_json({"input_tokens": len(json.dumps(body)) // CHARS_PER_TOKEN})
             return
-        api = next((api for end, api in APIS.items() if path.endswith(end)), None)
-        if api is None:
+        codec = find_codec_at(path)
+        if codec is None:
             self._send_json({"error": {"message": "no such page"}}, 404)
             return
-        prompt = api.read(body)
+        prompt = codec.decode_request(body)
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.server.keep(Recorded(path, headers, body, prompt))
-        self._answer(api, prompt, self.server.policy(prompt))
+        is_streamed = bool(prompt.stream) or path.endswith(":streamGenerateContent")
+        self._answer(codec, prompt, self.server.policy(prompt), is_streamed=is_streamed)
 
-    def _answer(self, api: _Api, prompt: Prompt, answer: Answer) -> None:
+    def _answer(self, codec: Codec, prompt: Prompt, answer: Answer, *, is_streamed: bool) -> None:
         if isinstance(answer, Fault):
             self._fail(answer)
             return
-        whole = api.write(prompt, answer)
-        if prompt.body.get("stream"):
-            self._send_events(api.stream(whole))
+        whole = codec.encode_response(build_response(codec, prompt, answer))
+        if is_streamed:
+            self._send_events(codec.stream.split(whole))
         else:
             self._send_json(whole)
 
@@ -161,10 +152,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Type", "text/event-stream")
             self.send_header("Connection", "close")
             self.end_headers()
-            for event in events:
-                data = event.data if isinstance(event.data, str) else json.dumps(event.data)
-                name = f"event: {event.name}\n" if event.name else ""
-                self.wfile.write(f"{name}data: {data}\n\n".encode())
+            for data in encode_events(events):
+                self.wfile.write(data)
                 self.wfile.flush()
         except OSError:
             return
@@ -185,3 +174,41 @@ class _Handler(BaseHTTPRequestHandler):
             yield self.rfile.read(size)
             self.rfile.readline()
         self.rfile.readline()
+
+
+def build_response(codec: Codec, prompt: Prompt, reply: Reply) -> Response:
+    """A reply as the answer to a prompt, with ids and tokens."""
+    place = sum(len(message.results) or 1 for message in prompt.messages)
+    ids = "toolu_call" if codec.name == "anthropic" else "call"
+    requests = tuple(
+        Request(tool=call.name, id=f"{ids}_{place}_{number}", arguments=call.arguments,
+                raw=call.raw)
+        for number, call in enumerate(reply.calls)
+    )  # fmt: skip
+    message = Message(
+        role=Role.ASSISTANT,
+        text=reply.text,
+        requests=requests,
+        native_id=f"{ID_PREFIXES.get(codec.name, '')}{place}",
+        model=prompt.model or MODEL,
+        tokens=count_tokens(prompt, reply, requests),
+    )
+    return Response(message=message, stop=StopReason.CALLS if requests else StopReason.END)
+
+
+def count_tokens(prompt: Prompt, reply: Reply, requests: Sequence[Request]) -> Tokens:
+    """Tokens in and out, by length where the reply does not say."""
+    given, written = reply.input_tokens, reply.output_tokens
+    if given is None:
+        texts = [prompt.system, *(message.text for message in prompt.messages)]
+        texts += [result.text for message in prompt.messages for result in message.results]
+        asked = (request for message in prompt.messages for request in message.requests)
+        given = sum(map(len, (*texts, *map(_arguments, asked)))) // CHARS_PER_TOKEN
+    if written is None:
+        size = len(reply.text) + sum(len(_arguments(request)) for request in requests)
+        written = 1 + size // CHARS_PER_TOKEN
+    return Tokens(input=given, output=written)
+
+
+def _arguments(request: Request) -> str:
+    return request.raw if request.raw is not None else json.dumps(dict(request.arguments))

@@ -1,4 +1,4 @@
-"""A scripted model that does better when it was shown how: the stand-in of demonstrations.
+"""A scripted model that does better when shown examples, for demonstrations.
 
 It is asked to read files ("Read notes/a.txt ...") and reads each file named, one call at a time.
 Before a call it may slip and write the path as an absolute one, which the sandbox refuses; then it
@@ -13,7 +13,8 @@ import re
 from dataclasses import dataclass
 from hashlib import sha256
 
-from warmstart.testing.script import Prompt, Reply, ToolCall, Turn
+from warmstart.testing.script import Reply, ToolCall
+from warmstart.wire import Prompt
 
 READ_TOOL = "read_file"
 _PATH = re.compile(r"(?<![\w/.-])(?:[\w-]+/)*[\w-]+\.\w+")
@@ -31,20 +32,20 @@ class LearningModel:
     seed: int = 0
 
     def __call__(self, prompt: Prompt) -> Reply:
-        """Read the next file, or say what was read."""
+        """Ask for the next file, or answer with what was read."""
         paths = list(dict.fromkeys(_PATH.findall(prompt.asked)))
-        done = prompt.since_asked
-        read = [turn.text for turn in done if turn.role == "tool" and not is_failure(turn)]
+        results = [result.text for message in prompt.since_asked for result in message.results]
+        read = [text for text in results if not is_failure(text)]
         if len(read) >= len(paths):
             return Reply("I read: " + " | ".join(text.strip() for text in read))
         path = paths[len(read)]
-        slipped = bool(done) and is_failure(done[-1])
+        slipped = bool(results) and is_failure(results[-1])
         if not slipped and self._slips(prompt, len(read)):
             path = f"/{path}"
         return Reply(calls=(ToolCall(READ_TOOL, {"path": path}),))
 
     def _slips(self, prompt: Prompt, place: int) -> bool:
-        is_warm = any(call.name == READ_TOOL for call in prompt.examples)
+        is_warm = any(call.tool == READ_TOOL for call in prompt.examples)
         base = self.warm_slips if is_warm else self.cold_slips
         harder = 1 + self.spread * (2 * self._draw("task", prompt.asked) - 1)
         drawn = self._draw("slip", prompt.asked, prompt.seed, place, is_warm)
@@ -56,6 +57,6 @@ class LearningModel:
         return int.from_bytes(sha256(data).digest()[:7]) / 2**56
 
 
-def is_failure(turn: Turn) -> bool:
-    """Whether a tool said that it could not."""
-    return turn.role == "tool" and turn.text.startswith('{"error"')
+def is_failure(result: str) -> bool:
+    """Whether a tool reported that it failed."""
+    return result.startswith('{"error"')

@@ -1,4 +1,4 @@
-"""What a scripted model is asked and what it answers, whichever API the question came through."""
+"""What a scripted model answers, whichever API the question came through."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from warmstart.wire import Prompt
+
 
 class ToolCall(NamedTuple):
     """A call the model makes."""
@@ -14,52 +16,12 @@ class ToolCall(NamedTuple):
     name: str
     arguments: Mapping[str, Any] = {}
     raw: str | None = None
-    """Argument text sent as it is, to play a model that writes no JSON."""
-
-
-class Turn(NamedTuple):
-    """One entry of the conversation a model is shown."""
-
-    role: str
-    """``user``, ``assistant`` or ``tool``."""
-    text: str = ""
-    calls: tuple[ToolCall, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
-    """A request in one form for every API."""
-
-    api: str
-    """``chat``, ``responses`` or ``messages``."""
-    model: str = ""
-    system: str = ""
-    turns: tuple[Turn, ...] = ()
-    tools: tuple[str, ...] = ()
-    seed: int | None = None
-    body: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def since_asked(self) -> tuple[Turn, ...]:
-        """What came after the user's last words: this task's own calls and results."""
-        last = max((i for i, turn in enumerate(self.turns) if turn.role == "user"), default=-1)
-        return self.turns[last + 1 :]
-
-    @property
-    def asked(self) -> str:
-        """The user's last words."""
-        return next((turn.text for turn in reversed(self.turns) if turn.role == "user"), "")
-
-    @property
-    def examples(self) -> tuple[ToolCall, ...]:
-        """Calls from before the user's last words."""
-        before = self.turns[: len(self.turns) - len(self.since_asked)]
-        return tuple(call for turn in before for call in turn.calls)
+    """Argument text sent as it is, to play a model that does not write JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model says."""
+    """What a model answers."""
 
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
@@ -70,7 +32,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """An answer that is none."""
+    """A failure in place of an answer."""
 
     status: int = 500
     body: str = '{"error": {"message": "scripted fault"}}'
@@ -85,7 +47,7 @@ Policy = Callable[[Prompt], Answer]
 
 
 class Script:
-    """The answers given, one per request, whoever asks; the last one repeats."""
+    """The answers given, one per request; the last one repeats."""
 
     def __init__(self, *answers: Answer) -> None:
         self._answers = answers
@@ -108,7 +70,7 @@ def by_turn(*answers: Answer) -> Policy:
     """
 
     def policy(prompt: Prompt) -> Answer:
-        seen = sum(turn.role == "tool" for turn in prompt.since_asked)
+        seen = sum(len(message.results) for message in prompt.since_asked)
         return answers[min(seen, len(answers) - 1)]
 
     return policy

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -17,19 +18,22 @@ from warmstart.app.profile import (
 from warmstart.app.templates import find_for_model, open_library, try_template
 from warmstart.app.warming import Occasion, prepare
 from warmstart.library import Listed
-from warmstart.mine.request import BuildRequest
-from warmstart.mine.rules import Rules
+from warmstart.mine import BuildRequest, Rules
 from warmstart.model.selection import Selection
 from warmstart.model.template import TemplateState
 from warmstart.present import to_json
+from warmstart.profile.comparison import Comparison
 from warmstart.sources import READERS, ReadLog
-from warmstart.template import check_name
-from warmstart.template.names import parse_spec
+from warmstart.template import check_name, parse_spec
 from warmstart.tool.request import ToolRequest
 
 Answer = dict[str, Any]
 Action = Callable[[Workspace, ToolRequest], Answer]
 WARMUP_TOKENS = 1500
+MAX_COMPARISON_CHARS = 1500
+"""What a model is given of a comparison unless it asks for details."""
+MAX_LABEL_CHARS = 120
+MAX_SENTENCE_CHARS = 600
 
 
 def build(workspace: Workspace, request: ToolRequest) -> Answer:
@@ -104,8 +108,40 @@ def compare(workspace: Workspace, request: ToolRequest) -> Answer:
     """Two sessions side by side."""
     sides = [(wanted, wanted) for wanted in (request.require("session_id"),
                                             request.require("compare_with"))]  # fmt: skip
-    found = compare_sides(workspace, sides, Selection(), rules=load_rules(workspace))
-    return {"comparison": to_json(found.comparison)}
+    found = compare_sides(workspace, sides, Selection(), rules=load_rules(workspace)).comparison
+    if request.details:
+        return {"comparison": to_json(found)}
+    return {"comparison": _shorten(found)}
+
+
+def _shorten(found: Comparison) -> Answer:
+    """The few figures of a comparison that matter to a model, within ``MAX_COMPARISON_CHARS``."""
+    sides = ((found.first, found.first_rate), (found.second, found.second_rate))
+    first, second = (
+        {
+            "session": side.label[:MAX_LABEL_CHARS],
+            "errors": rate.errors,
+            "calls": rate.calls,
+            "error_rate": _round(rate.rate),
+            "low": _round(rate.low),
+            "high": _round(rate.high),
+        }
+        for side, rate in sides
+    )
+    return {
+        "verdict": str(found.verdict),
+        "sentence": found.sentence[:MAX_SENTENCE_CHARS],
+        "first": first,
+        "second": second,
+        "difference": _round(found.difference.estimate),
+        "low": _round(found.difference.low),
+        "high": _round(found.difference.high),
+        "more": "details=true gives every figure",
+    }
+
+
+def _round(value: float | None) -> float | None:
+    return None if value is None or math.isnan(value) else round(value, 4)
 
 
 def select(workspace: Workspace, request: ToolRequest) -> Answer:
@@ -130,15 +166,15 @@ def _select(request: ToolRequest) -> Selection:
 
 
 def _describe(row: Listed) -> Answer:
-    # What nobody approved is for a person to read before any model does.
-    told = row.summary if row.state is TemplateState.APPROVED else {}
+    # A person reads a template before any model does.
+    shown = row.summary if row.state is TemplateState.APPROVED else {}
     return {
         "name": row.name,
         "version": row.version,
         "state": str(row.state),
-        "description": told.get("description", ""),
-        "task_type": told.get("task_type", ""),
-        "tags": list(told.get("tags", ())),
+        "description": shown.get("description", ""),
+        "task_type": shown.get("task_type", ""),
+        "tags": list(shown.get("tags", ())),
         "examples": row.summary.get("examples", 0),
         "tokens": row.summary.get("tokens", 0),
         "uses": row.record.uses,

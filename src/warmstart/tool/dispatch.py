@@ -9,11 +9,11 @@ import orjson
 
 from warmstart.app import Workspace
 from warmstart.errors import WarmstartError
-from warmstart.export.jsonl import encode_json
 from warmstart.redact import redact
 from warmstart.tool.request import read_request
+from warmstart.wire import encode_json
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 def run_tool(

@@ -34,6 +34,7 @@ class ToolRequest:
     session_id: str = ""
     compare_with: str = ""
     message: str = ""
+    details: bool = False
 
     def require(self, field: str) -> str:
         """A text that this action cannot do without.
@@ -60,6 +61,7 @@ def read_request(arguments: Mapping[str, Any] | str | bytes) -> ToolRequest:
     return ToolRequest(
         action=action.replace("_", "-"),
         tags=_read_tags(given.get("tags")),
+        details=_read_flag(given, "details"),
         min_messages=_read_count(given, "min_messages", DEFAULT_MIN_MESSAGES),
         max_sessions=_read_count(given, "max_sessions", DEFAULT_MAX_SESSIONS),
         **{field: _read_text(given, field) for field in _TEXTS},
@@ -71,9 +73,9 @@ def _as_mapping(arguments: Mapping[str, Any] | str | bytes) -> Mapping[str, Any]
         try:
             arguments = orjson.loads(arguments or b"{}")
         except orjson.JSONDecodeError as error:
-            raise UsageError(f"the arguments are no JSON: {error}") from error
+            raise UsageError(f"the arguments are not valid JSON: {error}") from error
     if not isinstance(arguments, Mapping):
-        raise UsageError(f"the arguments are no object but {type(arguments).__name__}")
+        raise UsageError(f"the arguments must be an object, not {type(arguments).__name__}")
     return arguments
 
 
@@ -93,6 +95,13 @@ def _read_count(given: Mapping[str, Any], field: str, default: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise UsageError(f"{field} must be a whole number above zero, not {value!r:.40}")
     return value
+
+
+def _read_flag(given: Mapping[str, Any], field: str) -> bool:
+    value = given.get(field)
+    if value is not None and not isinstance(value, bool):
+        raise UsageError(f"{field} must be true or false, not {value!r:.40}")
+    return value is True
 
 
 def _read_tags(value: Any) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What the model is told about ``warm_session``, in the two forms providers take."""
+"""The schema of ``warm_session`` in the two forms that providers take."""
 
 from __future__ import annotations
 
@@ -56,6 +56,10 @@ def parameters() -> dict[str, Any]:
             },
             "session_id": _text("Session for profile, compress-check and compare."),
             "compare_with": _text("Second session for compare."),
+            "details": {
+                "type": "boolean",
+                "description": "Every figure instead of the few that matter. Used by compare.",
+            },
             "message": _text("The task, in the user's words. Used by select and load."),
         },
         "required": ["action"],

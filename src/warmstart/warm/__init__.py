@@ -8,35 +8,110 @@
     reply = OpenAI().chat.completions.create(model="gpt-5", **start.openai(ask))
 
 The parts are pure and can be used alone: ``choose``, ``build_warmup``, ``render``, ``inject``,
-``estimate_tokens``. ``start`` joins them with the library and the store; it lives in the workspace,
-where stages and storage meet, and is only named here. Names are fetched on use, so that importing
-this package loads nothing.
+``estimate_tokens``. ``start`` joins them with the library and the store; it lives in ``app``, where
+stages and storage meet, and is only named here. Names are fetched on use, so that importing this
+package loads nothing.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-_PLACES = {
-    "Entry": "warmstart.warm.select",
-    "Index": "warmstart.warm.select",
-    "Limits": "warmstart.warm.limits",
-    "Rules": "warmstart.warm.select",
-    "Target": "warmstart.warm.target",
-    "build_warmup": "warmstart.warm.build",
-    "choose": "warmstart.warm.select",
-    "estimate_tokens": "warmstart.warm.tokens",
-    "guess_task_type": "warmstart.warm.task_type",
-    "start": "warmstart.app.warming",
-}
+if TYPE_CHECKING:
+    from warmstart.warm.build import FRAME, build_warmup
+    from warmstart.warm.conversation import inject, is_warm, list_messages
+    from warmstart.warm.episodes import (
+        DEFAULT_BUDGET,
+        DEFAULT_LIMITS,
+        WarmUpLimits,
+        shorten_line,
+    )
+    from warmstart.warm.forms import ANYWHERE, FormKind, Rendered, Target
+    from warmstart.warm.renderers import RENDERERS, render
+    from warmstart.warm.search import Bm25, guess_task_type, list_terms
+    from warmstart.warm.select import (
+        DEFAULT_HOLDOUT,
+        DEFAULT_THRESHOLD,
+        Policy,
+        Ranked,
+        SelectionRules,
+        TemplateChoice,
+        TemplateEntry,
+        TemplateIndex,
+        choose,
+        join_text,
+    )
+    from warmstart.warm.tokens import estimate_tokens
+else:
+    from warmstart._lazy import load_on_use
+
+    _get = load_on_use(
+        __name__,
+        {
+            "build": ("FRAME", "build_warmup"),
+            "conversation": ("inject", "is_warm", "list_messages"),
+            "forms": ("ANYWHERE", "FormKind", "Rendered", "Target"),
+            "episodes": ("DEFAULT_BUDGET", "DEFAULT_LIMITS", "WarmUpLimits", "shorten_line"),
+            "search": ("Bm25", "guess_task_type", "list_terms"),
+            "renderers": ("RENDERERS", "render"),
+            "select": (
+                "DEFAULT_HOLDOUT",
+                "DEFAULT_THRESHOLD",
+                "Policy",
+                "Ranked",
+                "SelectionRules",
+                "TemplateChoice",
+                "TemplateEntry",
+                "TemplateIndex",
+                "choose",
+                "join_text",
+            ),
+            "tokens": ("estimate_tokens",),
+        },
+    )
+
+    def __getattr__(name: str) -> Any:
+        return import_module("warmstart.app.warming").start if name == "start" else _get(name)
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_PLACES[name]), name)
+if TYPE_CHECKING:
+    from warmstart.app.warming import start
+
+
+__all__ = [
+    "ANYWHERE",
+    "DEFAULT_BUDGET",
+    "DEFAULT_HOLDOUT",
+    "DEFAULT_LIMITS",
+    "DEFAULT_THRESHOLD",
+    "FRAME",
+    "RENDERERS",
+    "Bm25",
+    "FormKind",
+    "Policy",
+    "Ranked",
+    "Rendered",
+    "SelectionRules",
+    "Target",
+    "TemplateChoice",
+    "TemplateEntry",
+    "TemplateIndex",
+    "WarmUpLimits",
+    "build_warmup",
+    "choose",
+    "estimate_tokens",
+    "guess_task_type",
+    "inject",
+    "is_warm",
+    "join_text",
+    "list_messages",
+    "list_terms",
+    "render",
+    "shorten_line",
+    "start",
+]
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_PLACES])
+    return sorted([*globals(), *__all__])

@@ -6,18 +6,23 @@ version of Python: nothing here draws, looks at a clock or follows the order of 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from warmstart.model.marker import MarkerKind
 from warmstart.model.template import Template
 from warmstart.model.warmup import WarmUp
-from warmstart.warm.bm25 import list_terms
-from warmstart.warm.episodes import MESSAGE_TOKENS, Episode, list_episodes, write_messages
-from warmstart.warm.limits import DEFAULT_BUDGET, DEFAULT_LIMITS, Limits
-from warmstart.warm.shorten import shorten_line
+from warmstart.warm.episodes import (
+    DEFAULT_BUDGET,
+    DEFAULT_LIMITS,
+    MESSAGE_TOKENS,
+    WarmUpEpisode,
+    WarmUpLimits,
+    list_episodes,
+    shorten_line,
+    write_messages,
+)
 from warmstart.warm.tokens import estimate_tokens
-from warmstart.warm.toolset import Toolset
 
 FRAME = (
     "The conversation opens with examples from earlier sessions that went well. They are over: the"
@@ -29,24 +34,36 @@ ADVICE = "From earlier sessions with these tools:"
 CONTEXT = "About this work:"
 MARKERS = "Often used here:"
 MAX_CONTEXT_CHARS = 600
-SIMILARITY_WEIGHT = 3.0
+
+
+class Toolset:
+    """The tools a session has, in any case; a name that ends in ``*`` is a beginning."""
+
+    __slots__ = ("_beginnings", "_names")
+
+    def __init__(self, names: Iterable[str]) -> None:
+        folded = [name.casefold() for name in names]
+        self._names = frozenset(folded)
+        self._beginnings = tuple(name[:-1] for name in folded if name.endswith("*"))
+
+    def __contains__(self, tool: str) -> bool:
+        folded = tool.casefold()
+        return folded in self._names or folded.startswith(self._beginnings)
 
 
 def build_warmup(
     template: Template,
     *,
     template_id: str,
-    message: str = "",
     budget: int = DEFAULT_BUDGET,
     tools: Collection[str] | None = None,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: WarmUpLimits = DEFAULT_LIMITS,
 ) -> WarmUp:
-    """What a session starts with.
+    """The warm-up of a template for one session.
 
     Args:
         template: where it is taken from.
         template_id: the hash of the template's content.
-        message: the user's first message; looked at only if ``limits.by_message`` is set.
         budget: tokens, everything included.
         tools: names of the tools the session has (``mcp__*`` for any that begins so); None if
             that is not known.
@@ -57,9 +74,7 @@ def build_warmup(
     episodes = _list_usable(template, draft, present, limits)
     frame = _Section(FRAME) if episodes else None
     reserve = estimate_tokens(FRAME) + MESSAGE_TOKENS if frame else 0
-    _add_guidance(template, draft, present, limits.guidance_share if episodes else 1.0, reserve)
-    if limits.by_message and message:
-        episodes = _favour_similar(episodes, message)
+    _add_guidance(template, draft, present, reserve)
     chosen = _choose_episodes(episodes, draft, limits, reserve)
     _add_world(template, draft, limits)
     return _finish(template, template_id, draft, chosen)
@@ -76,7 +91,7 @@ class _Section:
 
 @dataclass(slots=True)
 class _Draft:
-    """What went in so far."""
+    """What was added so far."""
 
     budget: int
     tokens: int = 0
@@ -92,8 +107,8 @@ class _Draft:
 
 
 def _list_usable(
-    template: Template, draft: _Draft, present: Toolset | None, limits: Limits
-) -> list[Episode]:
+    template: Template, draft: _Draft, present: Toolset | None, limits: WarmUpLimits
+) -> list[WarmUpEpisode]:
     """The episodes whose tools the session has and whose files are still there."""
     gone = _list_gone(template, limits)
     usable = []
@@ -115,24 +130,22 @@ def _find_absent(tools: Collection[str], present: Toolset | None) -> str | None:
     return next((tool for tool in sorted(tools) if tool not in present), None)
 
 
-def _list_gone(template: Template, limits: Limits) -> frozenset[str]:
+def _list_gone(template: Template, limits: WarmUpLimits) -> frozenset[str]:
     if limits.existing is None:
         return frozenset()
     files = {marker.value for marker in template.markers if marker.kind is MarkerKind.FILE}
     return frozenset(files - limits.existing)
 
 
-def _find_stale(episode: Episode, gone: frozenset[str]) -> str | None:
+def _find_stale(episode: WarmUpEpisode, gone: frozenset[str]) -> str | None:
     values = (value for step in episode.steps for value in step.arguments.values())
     return next((value for value in values if isinstance(value, str) and value in gone), None)
 
 
-def _add_guidance(
-    template: Template, draft: _Draft, present: Toolset | None, share: float, reserve: int
-) -> None:
-    """Lines of advice, those on the tools that failed most first."""
+def _add_guidance(template: Template, draft: _Draft, present: Toolset | None, reserve: int) -> None:
+    """Add lines of advice, those on the tools that failed most first."""
     section = _Section(ADVICE)
-    limit = min(draft.budget - reserve, int(draft.budget * share))
+    limit = draft.budget - reserve
     cost = estimate_tokens(ADVICE) + MESSAGE_TOKENS
     for line in sorted(template.guidance, key=lambda line: (-line.errors, -line.calls, line.tool)):
         part = f"guidance:{line.tool}"
@@ -151,29 +164,15 @@ def _add_guidance(
         draft.tokens += cost
 
 
-def _favour_similar(episodes: Sequence[Episode], message: str) -> list[Episode]:
-    """Episodes whose request shares words with the message are worth more."""
-    wanted = frozenset(list_terms(message))
-
-    def likeness(episode: Episode) -> float:
-        terms = frozenset(list_terms(episode.ask))
-        return len(wanted & terms) / (len(terms) or 1)
-
-    return [
-        replace(episode, worth=episode.worth * (1 + SIMILARITY_WEIGHT * likeness(episode)))
-        for episode in episodes
-    ]
-
-
 def _choose_episodes(
-    episodes: Sequence[Episode], draft: _Draft, limits: Limits, reserve: int
-) -> list[Episode]:
+    episodes: Sequence[WarmUpEpisode], draft: _Draft, limits: WarmUpLimits, reserve: int
+) -> list[WarmUpEpisode]:
     """Greedy by worth per token; each further episode of a tool is worth less than the one before.
 
     The price is the root of the tokens: taken whole, the shortest examples always won, and those
     show least.
     """
-    chosen: list[Episode] = []
+    chosen: list[WarmUpEpisode] = []
     uses: dict[str, int] = {}
     waiting = list(enumerate(episodes))
     while waiting and len(chosen) < limits.examples:
@@ -196,7 +195,7 @@ def _choose_episodes(
     return sorted(chosen, key=lambda episode: _order(episode.part))
 
 
-def _rate(episode: Episode, uses: Mapping[str, int]) -> float:
+def _rate(episode: WarmUpEpisode, uses: Mapping[str, int]) -> float:
     return float(episode.worth / (1 + uses.get(episode.tool, 0)) / episode.tokens**0.5)
 
 
@@ -210,8 +209,8 @@ def _order(part: str) -> tuple[bool, int]:
     return kind != "recovery", int(index)
 
 
-def _add_world(template: Template, draft: _Draft, limits: Limits) -> None:
-    """The template's own words on the work, and what of its world is still there."""
+def _add_world(template: Template, draft: _Draft, limits: WarmUpLimits) -> None:
+    """Add the template's text about the work, and the markers that still exist."""
     context = shorten_line(template.system_context, MAX_CONTEXT_CHARS)
     if context:
         _add_section(draft, "context", _Section(f"{CONTEXT} {context}"))
@@ -235,7 +234,7 @@ def _add_section(draft: _Draft, part: str, section: _Section) -> None:
 
 
 def _finish(
-    template: Template, template_id: str, draft: _Draft, chosen: Sequence[Episode]
+    template: Template, template_id: str, draft: _Draft, chosen: Sequence[WarmUpEpisode]
 ) -> WarmUp:
     taught = any(section.title in (FRAME, ADVICE) for section in draft.sections)
     return WarmUp(
@@ -247,6 +246,3 @@ def _finish(
         parts=tuple(draft.parts) if taught else (),
         left_out=tuple(draft.left_out),
     )
-
-
-__all__ = ["FRAME", "build_warmup"]

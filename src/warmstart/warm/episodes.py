@@ -1,8 +1,8 @@
-"""Examples and recoveries as the turns they become, each with what it is worth and what it costs.
+"""Examples and recoveries as the messages they become, with what each is worth and costs.
 
-An episode is one small story: the user asks, the agent calls, the tool answers, the agent closes.
+In an episode the user asks, the agent calls, the tool answers, and the agent closes.
 Every call in it has its result and its last turn is the agent's, so that any sequence of episodes
-can stand in front of a task.
+can stand in front of a task. Long values are cut so that their beginning and end stay.
 """
 
 from __future__ import annotations
@@ -12,21 +12,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from warmstart.export.jsonl import encode_json
 from warmstart.model import Certainty, ErrorClass, Kind, Message, Request, Result, Role
-from warmstart.model.template import Example, PatternType, Recovery, Template
+from warmstart.model.template import Example, Recovery, Template
 from warmstart.model.warmup import CALL_ID_PREFIX
-from warmstart.warm.limits import Limits
-from warmstart.warm.shorten import shorten, shorten_arguments, shorten_line
 from warmstart.warm.tokens import estimate_tokens
+from warmstart.wire import encode_json
 
+HEAD_SHARE = 0.7
+MAX_ARGUMENT_DEPTH = 8
+MAX_ITEMS = 20
+CUT = "[…]"
 MESSAGE_TOKENS = 4
 """What a provider's format adds to each message."""
 CALL_TOKENS = 12
 """What it adds to a call and its result: ids, names, quotes."""
 NO_CLOSING = "Done."
 CERTAINTY_WORTH = {Certainty.EXPLICIT: 1.0, Certainty.STRUCTURAL: 0.9, Certainty.TEXTUAL: 0.6}
-TYPE_WORTH = {PatternType.RETRY: 1.2, PatternType.INIT: 1.1}
 BASE_WORTH = 0.15
 """What an example of a tool that never fails is worth beside one of a tool that always does."""
 ERROR_WORDS = {
@@ -46,6 +47,31 @@ ERROR_WORDS = {
 }
 
 
+DEFAULT_BUDGET = 1500
+"""Tokens. Long prefixes cost more than they teach; this leaves room for guidance and a few
+examples."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarmUpLimits:
+    """What a warm-up may hold at most beside its budget, and which files still exist."""
+
+    examples: int = 6
+    """Episodes altogether, examples and recoveries."""
+    per_tool: int = 3
+    result_chars: int = 800
+    argument_chars: int = 400
+    """For each text among a call's arguments."""
+    text_chars: int = 300
+    """For the texts of the user and the agent."""
+    markers: int = 5
+    existing: frozenset[str] | None = None
+    """Files among the template's markers that still exist; None if that was not looked up."""
+
+
+DEFAULT_LIMITS = WarmUpLimits()
+
+
 class Step(NamedTuple):
     """One call with its result."""
 
@@ -56,8 +82,8 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Episode:
-    """A story that may go into a warm-up."""
+class WarmUpEpisode:
+    """One example or recovery that may go into a warm-up."""
 
     part: str
     """``example:2`` or ``recovery:0``, by its place in the template."""
@@ -70,7 +96,7 @@ class Episode:
     tokens: int
 
 
-def list_episodes(template: Template, limits: Limits) -> list[Episode]:
+def list_episodes(template: Template, limits: WarmUpLimits) -> list[WarmUpEpisode]:
     """Every example and recovery of a template, cut to size, in the template's order."""
     failing = _weigh_tools(template)
     episodes = [
@@ -84,8 +110,8 @@ def list_episodes(template: Template, limits: Limits) -> list[Episode]:
     return episodes
 
 
-def write_messages(episodes: Sequence[Episode]) -> tuple[Message, ...]:
-    """The turns of chosen episodes; call ids are counted, never drawn."""
+def write_messages(episodes: Sequence[WarmUpEpisode]) -> tuple[Message, ...]:
+    """The messages of chosen episodes; call ids are numbered, never random."""
     messages: list[Message] = []
     number = 0
     for episode in episodes:
@@ -118,12 +144,11 @@ def _weigh_tools(template: Template) -> dict[str, float]:
 
 
 def _from_example(
-    index: int, example: Example, failing: Mapping[str, float], limits: Limits
-) -> Episode:
+    index: int, example: Example, failing: Mapping[str, float], limits: WarmUpLimits
+) -> WarmUpEpisode:
     worth = (
         (BASE_WORTH + failing.get(example.tool, 0.0))
         * CERTAINTY_WORTH[example.certainty]
-        * TYPE_WORTH.get(example.pattern_type, 1.0)
         * (1 + math.log(max(example.sessions, 1)))
     )
     step = Step(
@@ -131,14 +156,14 @@ def _from_example(
         shorten_arguments(example.arguments, limits.argument_chars),
         shorten(example.result, limits.result_chars),
     )
-    ask = shorten_line(example.intent, limits.said_chars) or f"Please use {example.tool}."
-    closing = shorten(example.closing.strip(), limits.said_chars) or NO_CLOSING
+    ask = shorten_line(example.intent, limits.text_chars) or f"Please use {example.tool}."
+    closing = shorten(example.closing.strip(), limits.text_chars) or NO_CLOSING
     return _make(f"example:{index}", ask, (step,), closing, worth)
 
 
 def _from_recovery(
-    index: int, recovery: Recovery, failing: Mapping[str, float], limits: Limits
-) -> Episode:
+    index: int, recovery: Recovery, failing: Mapping[str, float], limits: WarmUpLimits
+) -> WarmUpEpisode:
     proven = (recovery.count + 1) / (max(recovery.tries, recovery.count) + 2)
     worth = (
         (BASE_WORTH + failing.get(recovery.tool, 0.0))
@@ -158,18 +183,20 @@ def _from_recovery(
         shorten(recovery.result, limits.result_chars // 2),
     )
     ask = f"What if {recovery.tool} fails because {ERROR_WORDS[recovery.error_class]}?"
-    change = shorten(recovery.change.strip(), limits.said_chars)
+    change = shorten(recovery.change.strip(), limits.text_chars)
     closing = f"That worked: {change}" if change else "The second call worked."
     return _make(f"recovery:{index}", ask, (first, second), closing, worth)
 
 
-def _make(part: str, ask: str, steps: tuple[Step, ...], closing: str, worth: float) -> Episode:
+def _make(
+    part: str, ask: str, steps: tuple[Step, ...], closing: str, worth: float
+) -> WarmUpEpisode:
     tokens = estimate_tokens(ask) + estimate_tokens(closing) + 2 * MESSAGE_TOKENS
     for step in steps:
         tokens += estimate_tokens(encode_json(step.arguments).decode())
         tokens += estimate_tokens(step.result) + estimate_tokens(step.tool)
         tokens += 2 * MESSAGE_TOKENS + CALL_TOKENS
-    return Episode(
+    return WarmUpEpisode(
         part=part,
         tool=steps[0].tool,
         tools=frozenset(step.tool for step in steps),
@@ -181,4 +208,38 @@ def _make(part: str, ask: str, steps: tuple[Step, ...], closing: str, worth: flo
     )
 
 
-__all__ = ["Episode", "Step", "list_episodes", "write_messages"]
+def shorten(text: str, limit: int) -> str:
+    """A text cut to ``limit`` characters, with a note of how many are missing."""
+    if len(text) <= limit:
+        return text
+    head = int(limit * HEAD_SHARE)
+    tail = limit - head
+    left_out = len(text) - limit
+    return f"{text[:head].rstrip()}\n[… {left_out} characters …]\n{text[-tail:].lstrip()}"
+
+
+def shorten_line(text: str, limit: int) -> str:
+    """A text on one line of at most ``limit`` characters, its end cut off."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
+
+
+def shorten_arguments(arguments: Mapping[str, Any], limit: int) -> dict[str, Any]:
+    """Arguments with every text cut and every key in order, so that equal ones give equal bytes."""
+    return {
+        key: _shorten_value(arguments[key], limit, MAX_ARGUMENT_DEPTH) for key in sorted(arguments)
+    }
+
+
+def _shorten_value(value: Any, limit: int, depth: int) -> Any:
+    if isinstance(value, str):
+        return shorten(value, limit)
+    if depth == 0:
+        return value if isinstance(value, int | float | bool | None) else CUT
+    if isinstance(value, Mapping):
+        keys = sorted(map(str, value))[:MAX_ITEMS]
+        named = {str(key): inner for key, inner in value.items()}
+        return {key: _shorten_value(named[key], limit, depth - 1) for key in keys}
+    if isinstance(value, list | tuple):
+        return [_shorten_value(inner, limit, depth - 1) for inner in value[:MAX_ITEMS]]
+    return value

@@ -18,9 +18,8 @@ from enum import StrEnum
 
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
-from warmstart.warm.bm25 import Bm25, list_terms
-from warmstart.warm.task_type import MIXED, guess_task_type
-from warmstart.warm.toolset import Toolset
+from warmstart.warm.build import Toolset
+from warmstart.warm.search import MIXED, Bm25, guess_task_type, list_terms
 
 DEFAULT_HOLDOUT = 0.1
 DEFAULT_THRESHOLD = 0.35
@@ -31,33 +30,30 @@ MIN_TRIALS = 5
 HARMFUL_MEAN = 0.35
 """A template with enough trials and a mean below this is not offered again."""
 HALF_AT = 1.0
-"""The lexical score at which a short message fits half."""
+"""The lexical score that gives a short message a fit of one half."""
 WORDS_PER_DOUBT = 10
-"""A message of so many words has to match twice as well as one word: long ones match by chance."""
+"""With this many words a message must score twice as high: long messages match by chance."""
 STALE_LOSS = 0.3
-"""What a template loses when none of its files is there any more; its advice still holds."""
-
-Similarity = Callable[[str, Sequence[str]], Sequence[float]]
-"""A message and texts to how alike they are, 0 to 1: the door for an embedding model."""
+"""The share of its value a template loses when none of its files exists any more."""
 
 
 class Policy(StrEnum):
-    """How one of several fitting templates is taken."""
+    """How one of several fitting templates is chosen."""
 
     THOMPSON = "thompson"
     BEST = "best"
     """The highest expected value, without a draw."""
     LEAST_USED = "least_used"
-    """Of those that fit, the one that was used least: rotation."""
+    """The fitting template that was used least, so that they rotate."""
 
 
 def join_text(name: str, tags: Iterable[str], anchors: Iterable[str]) -> str:
-    """All of a template that is searched; never its body."""
+    """The text of a template that is searched: name, tags and anchors, never its body."""
     return " ".join((name, *tags, *anchors))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class TemplateEntry:
     """What is known of a template without opening it."""
 
     name: str
@@ -66,7 +62,7 @@ class Entry:
     description: str = ""
     task_type: str = MIXED
     tools: frozenset[str] = frozenset()
-    """Tools it has something on; empty if not known."""
+    """Tools it covers; empty if not known."""
     state: TemplateState = TemplateState.APPROVED
     alpha: float = 1.0
     """Beta posterior of its success with this model: one plus successes."""
@@ -77,7 +73,7 @@ class Entry:
 
     @property
     def text(self) -> str:
-        """All that is searched."""
+        """The text that is searched."""
         return join_text(self.name, self.tags, self.anchors)
 
     @property
@@ -92,8 +88,8 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
-    """How to choose."""
+class SelectionRules:
+    """How a template is chosen."""
 
     policy: Policy = Policy.THOMPSON
     holdout: float = DEFAULT_HOLDOUT
@@ -104,18 +100,17 @@ class Rules:
     """None: guessed from the message."""
     history: Mapping[str, int] | None = None
     """Past sessions by kind of work, for messages that do not say."""
-    similarity: Similarity | None = None
     freshness: Callable[[str], float] | None = None
-    """Asks, for the few templates that are looked at closely, how much of their world still exists;
-    None: what the entries say."""
+    """The share of a template's markers that still exist, by its name; asked for the best fits
+    only. None: the freshness of the entries counts."""
 
 
-DEFAULT_RULES = Rules()
+DEFAULT_RULES = SelectionRules()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """A template with everything its place rests on."""
+    """A template with everything its rank is based on."""
 
     name: str
     fit: float
@@ -125,15 +120,15 @@ class Ranked:
     freshness: float
     uses: int
     value: float
-    """Fit, freshness and the belief together; what the threshold is held against."""
+    """Fit, freshness and expected success together; compared with the threshold."""
     score: float
-    """The same with the draw in place of the mean: what the order is by."""
+    """The value with the drawn success in place of the expected one; the ranking's order."""
     note: str = ""
-    """Why it cannot be taken, if it cannot."""
+    """Why it cannot be chosen; empty if it can."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class TemplateChoice:
     """The template to start from, or None."""
 
     template: str | None
@@ -144,16 +139,16 @@ class Choice:
     ranking: tuple[Ranked, ...] = ()
 
 
-class Index:
-    """Approved templates, ready to be asked; build it once for a library."""
+class TemplateIndex:
+    """Approved templates, indexed for search; build it once for a library."""
 
     __slots__ = ("_bm25", "_get", "names", "texts", "unapproved")
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
+    def __init__(self, entries: Iterable[TemplateEntry]) -> None:
         known = sorted(entries, key=lambda entry: entry.name)
         approved = [entry for entry in known if entry.state is TemplateState.APPROVED]
         self._set([entry.name for entry in approved], [e.text for e in approved])
-        self._get: Callable[[int], Entry] = approved.__getitem__
+        self._get: Callable[[int], TemplateEntry] = approved.__getitem__
         self.unapproved = len(known) - len(approved)
 
     @classmethod
@@ -161,16 +156,16 @@ class Index:
         cls,
         names: Sequence[str],
         texts: Sequence[str],
-        get: Callable[[int], Entry],
+        get: Callable[[int], TemplateEntry],
         *,
         unapproved: int = 0,
         searcher: Bm25 | None = None,
-    ) -> Index:
+    ) -> TemplateIndex:
         """Approved templates by their words, in the order of their names.
 
         Args:
             names: all of them.
-            texts: what is searched, ``Entry.text`` of each.
+            texts: what is searched, ``TemplateEntry.text`` of each.
             get: gives the entry at a place; asked for the few that fit.
             unapproved: how many more there are that may not be chosen.
             searcher: the search over the same texts, if there is one already.
@@ -186,44 +181,39 @@ class Index:
         self.texts = texts
         self._bm25 = searcher or Bm25(texts)
 
-    def get(self, place: int) -> Entry:
+    def get(self, place: int) -> TemplateEntry:
         """The entry at a place."""
         return self._get(place)
 
-    def match(self, message: str, similarity: Similarity | None) -> dict[int, float]:
+    def match(self, message: str) -> dict[int, float]:
         """How well entries fit the message by their words, 0 to 1, by place."""
         terms = list_terms(message)
         doubt = HALF_AT * (1 + len(set(terms)) / WORDS_PER_DOUBT)
-        fits = {place: s / (s + doubt) for place, s in self._bm25.score(terms).items()}
-        if similarity is None:
-            return fits
-        alike = similarity(message, self.texts)
-        return {
-            place: (fits.get(place, 0.0) + min(max(value, 0.0), 1.0)) / 2
-            for place, value in enumerate(alike)
-        }
+        return {place: s / (s + doubt) for place, s in self._bm25.score(terms).items()}
 
 
 def choose(
     message: str,
-    entries: Index | Iterable[Entry],
+    entries: TemplateIndex | Iterable[TemplateEntry],
     *,
     session_seed: str = "",
-    rules: Rules = DEFAULT_RULES,
-) -> Choice:
+    rules: SelectionRules = DEFAULT_RULES,
+) -> TemplateChoice:
     """The template for a session; the same seed and library always give the same answer."""
-    index = entries if isinstance(entries, Index) else Index(entries)
+    index = entries if isinstance(entries, TemplateIndex) else TemplateIndex(entries)
     kind = rules.task_type or guess_task_type(message, rules.history)
     if not index.names:
-        return Choice(template=None, arm=Arm.COLD, reason=_why_empty(index), task_type=kind)
+        return TemplateChoice(template=None, arm=Arm.COLD, reason=_why_empty(index), task_type=kind)
     ranking = _rank(message, index, kind, session_seed, rules)
     fitting = [one for one in ranking if not one.note and one.value >= rules.threshold]
     if not fitting:
         reason = _why_cold(ranking, rules.threshold)
-        return Choice(template=None, arm=Arm.COLD, reason=reason, task_type=kind, ranking=ranking)
+        return TemplateChoice(
+            template=None, arm=Arm.COLD, reason=reason, task_type=kind, ranking=ranking
+        )
     best = _take(fitting, rules.policy)
     held_out = draw_share(session_seed, "holdout") < rules.holdout
-    return Choice(
+    return TemplateChoice(
         template=best.name,
         arm=Arm.HOLDOUT if held_out else Arm.WARM,
         reason=_why_chosen(best, rules) if not held_out else _why_held_out(best, rules),
@@ -239,10 +229,10 @@ def draw_share(*names: str) -> float:
 
 
 def _rank(
-    message: str, index: Index, kind: str, session_seed: str, rules: Rules
+    message: str, index: TemplateIndex, kind: str, session_seed: str, rules: SelectionRules
 ) -> tuple[Ranked, ...]:
     """The best fits, highest score first."""
-    fits = index.match(message, rules.similarity)
+    fits = index.match(message)
     nearest = sorted(fits, key=lambda place: (-fits[place], place))[:MAX_CANDIDATES]
     present = None if rules.tools is None else Toolset(rules.tools)
     candidates = [(_freshen(index.get(place), rules), fits[place]) for place in nearest]
@@ -251,7 +241,7 @@ def _rank(
     return tuple(ranked)
 
 
-def _freshen(entry: Entry, rules: Rules) -> Entry:
+def _freshen(entry: TemplateEntry, rules: SelectionRules) -> TemplateEntry:
     return replace(entry, freshness=rules.freshness(entry.name)) if rules.freshness else entry
 
 
@@ -260,7 +250,7 @@ def _order(one: Ranked, policy: Policy) -> float:
 
 
 def _weigh(
-    entry: Entry, fit: float, kind: str, session_seed: str, present: Toolset | None
+    entry: TemplateEntry, fit: float, kind: str, session_seed: str, present: Toolset | None
 ) -> Ranked:
     if MIXED not in (kind, entry.task_type):
         fit = min(fit * (SAME_TYPE if kind == entry.task_type else OTHER_TYPE), 1.0)
@@ -279,12 +269,12 @@ def _weigh(
     )
 
 
-def _draw_belief(entry: Entry, session_seed: str) -> float:
+def _draw_belief(entry: TemplateEntry, session_seed: str) -> float:
     chance = random.Random(f"{session_seed}\x1f{entry.name}")  # noqa: S311 - repeatable on purpose
     return chance.betavariate(max(entry.alpha, 0.01), max(entry.beta, 0.01))
 
 
-def _why_not(entry: Entry, present: Toolset | None) -> str:
+def _why_not(entry: TemplateEntry, present: Toolset | None) -> str:
     if entry.trials >= MIN_TRIALS and entry.mean < HARMFUL_MEAN:
         return f"did badly: {entry.mean:.0%} of {entry.trials:.0f} sessions went well"
     if present is not None and entry.tools and not any(tool in present for tool in entry.tools):
@@ -298,7 +288,7 @@ def _take(fitting: Sequence[Ranked], policy: Policy) -> Ranked:
     return fitting[0]
 
 
-def _why_empty(index: Index) -> str:
+def _why_empty(index: TemplateIndex) -> str:
     if index.unapproved:
         return f"no template is approved ({index.unapproved} wait for a review)"
     return "the library is empty"
@@ -313,7 +303,7 @@ def _why_cold(ranking: Sequence[Ranked], threshold: float) -> str:
     return f"nothing fits well enough: {best.name} reaches {best.value:.2f} of {threshold:.2f}"
 
 
-def _why_chosen(best: Ranked, rules: Rules) -> str:
+def _why_chosen(best: Ranked, rules: SelectionRules) -> str:
     words = {
         Policy.THOMPSON: f"fits best (fit {best.fit:.2f}, drawn success {best.draw:.2f})",
         Policy.BEST: f"fits best (fit {best.fit:.2f}, expected success {best.mean:.2f})",
@@ -322,22 +312,5 @@ def _why_chosen(best: Ranked, rules: Rules) -> str:
     return f"{best.name} {words[rules.policy]}"
 
 
-def _why_held_out(best: Ranked, rules: Rules) -> str:
+def _why_held_out(best: Ranked, rules: SelectionRules) -> str:
     return f"{best.name} fits, but {rules.holdout:.0%} of sessions stay cold as the control group"
-
-
-__all__ = [
-    "DEFAULT_HOLDOUT",
-    "DEFAULT_RULES",
-    "DEFAULT_THRESHOLD",
-    "Choice",
-    "Entry",
-    "Index",
-    "Policy",
-    "Ranked",
-    "Rules",
-    "Similarity",
-    "choose",
-    "draw_share",
-    "join_text",
-]

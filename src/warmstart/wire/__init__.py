@@ -1,1 +1,95 @@
-"""Providers' JSON: one codec each for chat, responses, anthropic and gemini."""
+"""Providers' JSON: one codec each for OpenAI's chat and responses, Anthropic and Gemini.
+
+    codec = CODECS["anthropic"]
+    body = codec.encode_request(Prompt(system="Be brief.", messages=messages, max_tokens=100))
+    decoder = StreamDecoder(codec)
+    for chunk in response:
+        decoder.feed(chunk)
+    answer = decoder.result()
+
+This is the only place that knows how a provider writes a conversation. A conversation itself is
+system text and the messages of ``warmstart.model``; nothing here opens a connection.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from warmstart.wire.codec import (
+        Codec,
+        Event,
+        Prompt,
+        Response,
+        StopReason,
+        StreamBody,
+        ToolSpec,
+    )
+    from warmstart.wire.codecs import (
+        CODECS,
+        build_url,
+        count_leading,
+        find_codec,
+        find_codec_at,
+        insert_before,
+    )
+    from warmstart.wire.encoding import encode_json, encode_line
+    from warmstart.wire.fields import Body
+    from warmstart.wire.pairing import CallIds, pair_calls, safe_name, with_ids, with_objects
+    from warmstart.wire.stream import EventParser, StreamDecoder, encode_events
+else:
+    from warmstart._lazy import load_on_use
+
+    __getattr__ = load_on_use(
+        __name__,
+        {
+            "codec": (
+                "Codec",
+                "Event",
+                "Prompt",
+                "Response",
+                "StopReason",
+                "StreamBody",
+                "ToolSpec",
+            ),
+            "codecs": (
+                "CODECS",
+                "build_url",
+                "count_leading",
+                "find_codec",
+                "find_codec_at",
+                "insert_before",
+            ),
+            "encoding": ("encode_json", "encode_line"),
+            "fields": ("Body",),
+            "pairing": ("CallIds", "pair_calls", "safe_name", "with_ids", "with_objects"),
+            "stream": ("EventParser", "StreamDecoder", "encode_events"),
+        },
+    )
+
+__all__ = [
+    "CODECS",
+    "Body",
+    "CallIds",
+    "Codec",
+    "Event",
+    "EventParser",
+    "Prompt",
+    "Response",
+    "StopReason",
+    "StreamBody",
+    "StreamDecoder",
+    "ToolSpec",
+    "build_url",
+    "count_leading",
+    "encode_events",
+    "encode_json",
+    "encode_line",
+    "find_codec",
+    "find_codec_at",
+    "insert_before",
+    "pair_calls",
+    "safe_name",
+    "with_ids",
+    "with_objects",
+]

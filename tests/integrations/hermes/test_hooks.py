@@ -15,7 +15,7 @@ from warmstart.app import Workspace
 from warmstart.app.starting import find_start
 from warmstart.app.templates import open_library
 from warmstart.model.warmup import Arm
-from warmstart.store.starts import RecordedStart
+from warmstart.store import RecordedStart
 
 OK = '{"output": "4 passed", "exit_code": 0, "error": null}'
 FAILED = '{"output": "1 failed, 3 passed", "exit_code": 1, "error": null}'

@@ -20,9 +20,9 @@ from support.warming import make_template
 from warmstart.app import Workspace
 from warmstart.app.starting import find_start
 from warmstart.app.templates import open_library
-from warmstart.integrations.hermes.kept import FOLDER, MAX_AGE_SECONDS, find_warmup
 from warmstart.integrations.hermes.middleware import Middleware
 from warmstart.integrations.hermes.sessions import Sessions
+from warmstart.integrations.kept import MAX_AGE_SECONDS, find_warmup
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
 
@@ -352,14 +352,14 @@ def test_kept_warm_ups_are_private_and_do_not_pile_up(
     hermes: RecordingContext, workspace: Workspace
 ) -> None:
     hermes.begin()
-    (path,) = (workspace.home / FOLDER).iterdir()
+    (path,) = (workspace.home / "hermes").iterdir()
     assert path.stat().st_mode & 0o077 == 0
     assert b"s-1" not in path.read_bytes()
     long_ago = path.stat().st_mtime - MAX_AGE_SECONDS - 60
     os.utime(path, (long_ago, long_ago))
     hermes.begin(session_id="s-2")
-    assert find_warmup(workspace, "s-1") is None
-    assert find_warmup(workspace, "s-2") is not None
+    assert find_warmup(workspace, "hermes", "s-1") is None
+    assert find_warmup(workspace, "hermes", "s-2") is not None
 
 
 @pytest.mark.parametrize(
@@ -369,7 +369,7 @@ def test_a_damaged_file_leaves_its_session_cold(
     hermes: RecordingContext, workspace: Workspace, text: str
 ) -> None:
     hermes.begin()
-    (path,) = (workspace.home / FOLDER).iterdir()
+    (path,) = (workspace.home / "hermes").iterdir()
     path.write_text(text)
     assert is_cold(RecordingContext().begin())
 

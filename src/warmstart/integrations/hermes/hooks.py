@@ -4,7 +4,7 @@ At the session's end its start is settled, once, with what the transcript says: 
 judge and rule for success as in ``warmstart sync``. Hermes runs reviews of its own under the id of
 a session and keeps them out of its transcript, so the transcript is the better witness. Calls are
 also judged and counted as they come; that settles a session of which Hermes keeps no transcript.
-Where neither can be had, or nobody tells the end, it is left to ``warmstart sync``.
+Where neither is available, or Hermes does not report the end, ``warmstart sync`` settles it.
 """
 
 from __future__ import annotations

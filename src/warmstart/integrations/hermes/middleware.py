@@ -17,7 +17,9 @@ from warmstart.integrations.hermes.sessions import Conversation, Sessions
 if TYPE_CHECKING:
     from warmstart.app import Workspace
     from warmstart.integrations.hermes.settings import HermesConfig
-    from warmstart.warm.inject import Style
+    from warmstart.model.warmup import WarmUp
+    from warmstart.store import RecordedStart
+    from warmstart.wire import Codec
 
 AGENT = "hermes"
 FORM = "hermes-plugin"
@@ -28,7 +30,7 @@ class Meeting(NamedTuple):
 
     session_id: str
     request: Mapping[str, Any]
-    style: Style
+    codec: Codec
     platform: str
     model: Any
 
@@ -51,16 +53,16 @@ class Middleware:
             return None
         from warmstart.integrations.hermes import placing  # noqa: PLC0415 - with the first request
 
-        style = placing.find_form(request, str(api_mode or ""))
-        if style is None:
+        codec = placing.find_form(request, str(api_mode or ""))
+        if codec is None:
             say_once("sessions through this API start cold: %r", api_mode)
             return None
         platform, model = str(context.get("platform") or ""), context.get("model")
-        meeting = Meeting(session_id, request, style, platform, model)
+        meeting = Meeting(session_id, request, codec, platform, model)
         warmup = (known or self._meet(meeting)).warmup
         if warmup is None:
             return None
-        return {"request": placing.place(request, warmup, style), "source": "warmstart"}
+        return {"request": placing.place(request, warmup, codec), "source": "warmstart"}
 
     def _meet(self, meeting: Meeting) -> Conversation:
         """Decide a session, once; where that fails it is cold, and stays so."""
@@ -91,28 +93,47 @@ class Middleware:
         from warmstart.integrations.hermes.placing import (  # noqa: PLC0415 - once per session
             find_message,
             has_history,
-            list_messages,
         )
-        from warmstart.warm.inject import is_warm  # noqa: PLC0415 - same
+        from warmstart.warm import is_warm  # noqa: PLC0415 - same
 
-        messages = list_messages(meeting.request, meeting.style)
+        prompt = meeting.codec.decode_request(meeting.request)
         turn = self._sessions.find_turn(meeting.session_id)
-        is_old = not turn.is_first if turn else has_history(messages)
-        message = (turn.message if turn else "") or find_message(messages)
-        if is_old or not message or is_warm(messages):
+        is_old = not turn.is_first if turn else has_history(prompt)
+        message = (turn.message if turn else "") or find_message(prompt)
+        if is_old:
+            return _find_launched(workspace, meeting.session_id) or Conversation()
+        if not message or is_warm(prompt):
             return Conversation()
         return _start(workspace, config, meeting, message)
 
 
 def _find_again(workspace: Workspace, session_id: str) -> Conversation | None:
-    """A session that was decided before this process, or by ``warmstart run``."""
+    """A session that was decided before this process; None if it was not."""
     from warmstart.app.starting import find_start  # noqa: PLC0415 - same
-    from warmstart.integrations.hermes.kept import find_warmup  # noqa: PLC0415 - once per session
+    from warmstart.integrations.kept import find_warmup  # noqa: PLC0415 - once per session
 
-    warmup = find_warmup(workspace, session_id)
+    warmup = find_warmup(workspace, AGENT, session_id)
     start = find_start(workspace, AGENT, session_id)
-    if warmup is None and start is None:
-        return None
+    return _go_on(warmup, start) if warmup or start else None
+
+
+def _find_launched(workspace: Workspace, session_id: str) -> Conversation | None:
+    """A session that ``warmstart run`` started, before Hermes had given it its id."""
+    from warmstart.app.syncing import find_first_start  # noqa: PLC0415 - same
+    from warmstart.integrations.kept import (  # noqa: PLC0415 - once per session
+        find_warmup,
+        keep_warmup,
+        name_start,
+    )
+
+    start = find_first_start(workspace, AGENT, session_id)
+    warmup = find_warmup(workspace, AGENT, name_start(start.id)) if start else None
+    if warmup is not None:
+        quietly(keep_warmup)(workspace, AGENT, session_id, warmup)
+    return _go_on(warmup, start) if start else None
+
+
+def _go_on(warmup: WarmUp | None, start: RecordedStart | None) -> Conversation:
     is_open = start is not None and start.settled_at is None
     return Conversation(warmup, start.id if start and is_open else None, is_whole=False)
 
@@ -121,15 +142,15 @@ def _start(
     workspace: Workspace, config: HermesConfig, meeting: Meeting, message: str
 ) -> Conversation:
     from warmstart.app.warming import Bookcase, Occasion, prepare  # noqa: PLC0415 - same
-    from warmstart.integrations.hermes.kept import keep_warmup  # noqa: PLC0415 - once per session
     from warmstart.integrations.hermes.opening import open_soon  # noqa: PLC0415 - same
     from warmstart.integrations.hermes.placing import list_tools  # noqa: PLC0415 - same
+    from warmstart.integrations.kept import keep_warmup  # noqa: PLC0415 - same
 
     occasion = Occasion(
         message=message,
         agent=AGENT,
         model=meeting.model if isinstance(meeting.model, str) else None,
-        tools=list_tools(meeting.request),
+        tools=list_tools(meeting.codec.decode_request(meeting.request)),
         template=config.template,
         cwd=os.environ.get("TERMINAL_CWD") or os.getcwd(),  # noqa: PTH109 - a text is wanted
         seed=meeting.session_id,
@@ -140,7 +161,7 @@ def _start(
         prepared = prepare(workspace, occasion, bookcase=Bookcase(library))
     if not prepared.is_warm:
         return Conversation(start=prepared.start)
-    quietly(keep_warmup)(workspace, meeting.session_id, prepared.warmup)
+    quietly(keep_warmup)(workspace, AGENT, meeting.session_id, prepared.warmup)
     return Conversation(prepared.warmup, prepared.start)
 
 

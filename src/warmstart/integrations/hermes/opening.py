@@ -1,4 +1,4 @@
-"""The library with little patience: a user waits for the answer.
+"""The library, opened with a short wait because a user is waiting.
 
 Commands wait half a minute for a store that another process holds; a session that is about to
 start would rather be cold, and a session's end is found by ``warmstart sync`` as well.
@@ -6,13 +6,9 @@ start would rather be cold, and a session's end is found by ``warmstart sync`` a
 
 from __future__ import annotations
 
-import os
-
 from warmstart.app import Workspace
-from warmstart.home import STORE_FILE
-from warmstart.library.library import Library
+from warmstart.library import Library
 from warmstart.library.opening import TEMPLATES_FOLDER
-from warmstart.store import SessionDB
 
 PATIENCE_SECONDS = 2.0
 
@@ -21,10 +17,9 @@ def open_soon(workspace: Workspace) -> Library:
     """The library, or an error soon; it holds the store open until it is closed.
 
     Raises:
-        StoreError: the store cannot be had.
+        StoreError: the store cannot be opened in time.
     """
-    location = os.environ.get("WARMSTART_STORE") or str(workspace.ensure_home() / STORE_FILE)
-    store = SessionDB.open(location, deadline_seconds=PATIENCE_SECONDS)
+    store = workspace.open_store(patience_seconds=PATIENCE_SECONDS)
     return Library(workspace.home / TEMPLATES_FOLDER, store)
 
 

@@ -1,4 +1,4 @@
-"""Nothing of ours may break a session of Hermes: what cannot be done is said once and left.
+"""Nothing here may break a session of Hermes: a failure is logged once and the session goes on.
 
 Errors of warmstart and of the machine are expected and end here. Anything else is a fault of the
 plugin; Hermes itself catches it, names it in its log and goes on, and it is better seen there.
@@ -52,7 +52,7 @@ def say_once(text: str, *details: Any) -> None:
 
 
 def forget_said() -> None:
-    """Say everything anew."""
+    """Log everything again, as in a new process."""
     with _lock:
         _said.clear()
 

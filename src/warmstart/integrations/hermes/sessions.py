@@ -37,13 +37,13 @@ class Conversation:
         self.warmup = warmup
         """What its requests get; None for a cold one."""
         self.start = start
-        """Its row in the store, as long as it is to be settled here."""
+        """Its row in the store, while this process may still settle it."""
         self.is_whole = is_whole
         """Whether this process saw the session begin, so that the counts are all there are."""
         self.calls = 0
         self.errors = 0
         self.success: bool | None = None
-        """What the last test run said."""
+        """Whether the last test run passed; None if there was none."""
         self._seen: set[str] = set()
 
     def is_new_call(self, call_id: str) -> bool:
@@ -91,7 +91,7 @@ class Sessions:
                     self._turns.popitem(last=False)
 
     def find_turn(self, session_id: str) -> Turn | None:
-        """How it begins, if Hermes said so."""
+        """The beginning of an undecided session, if Hermes announced it."""
         return self._turns.get(session_id)
 
 

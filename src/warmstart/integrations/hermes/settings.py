@@ -21,7 +21,7 @@ class HermesConfig:
     """Where sessions stay cold, joined by commas: platforms and sources as Hermes names them."""
 
     def is_cold(self, *origins: str) -> bool:
-        """Whether a session from there is none of ours."""
+        """Whether sessions of one of these platforms or sources stay cold."""
         named = {name.strip() for name in self.cold.split(",") if name.strip()}
         return not self.enabled or not named.isdisjoint(origins)
 

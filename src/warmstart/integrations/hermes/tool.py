@@ -27,7 +27,7 @@ def register_tool(ctx: Context) -> None:
 
 def answer(args: Mapping[str, Any] | str, **_: Any) -> str:
     """What the model gets back; a request that cannot be met is an answer too."""
-    from warmstart.tool.dispatch import run_tool_text  # noqa: PLC0415 - only when it is called
+    from warmstart.tool import run_tool_text  # noqa: PLC0415 - only when it is called
 
     return run_tool_text(args)
 

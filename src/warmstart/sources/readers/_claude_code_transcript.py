@@ -17,8 +17,7 @@ from warmstart.sources.assemble import build_session
 from warmstart.sources.fields import as_dict, as_id, as_text, content_text
 from warmstart.sources.files import read_json
 from warmstart.sources.log import ReadLog
-from warmstart.sources.readers._claude_code_draft import Draft, sum_cost
-from warmstart.sources.readers._claude_code_thread import Thread, is_marked
+from warmstart.sources.readers._claude_code_thread import Draft, Thread, is_marked, sum_cost
 from warmstart.sources.records import file_stem
 
 ORIGIN = "claude_code"
@@ -33,7 +32,7 @@ def is_uuid(name: str) -> bool:
     return len(name) == 36 and name.count("-") == 4
 
 
-class Conversation(NamedTuple):
+class SessionDraft(NamedTuple):
     """A session of a file, of which every message knows its fate."""
 
     thread: Thread
@@ -57,7 +56,7 @@ class Conversation(NamedTuple):
         )
 
 
-class Transcript:
+class ClaudeFile:
     """Collects a file's lines; ``conversations`` is what they amount to."""
 
     def __init__(self, path: Path, log: ReadLog) -> None:
@@ -125,7 +124,7 @@ class Transcript:
             if title := as_text(data.get(key)):
                 self._titles.append((rank, title, data.get("leafUuid")))
 
-    def conversations(self) -> Iterator[Conversation]:
+    def conversations(self) -> Iterator[SessionDraft]:
         """The file's session, then the subagents inside it."""
         drafts = [
             draft for thread in (self._main, *self._sides.values()) for draft in thread.drafts
@@ -157,7 +156,7 @@ class Transcript:
             return self._stem
         return written[-1]
 
-    def _agent_session(self, drafts: list[Draft]) -> Iterator[Conversation]:
+    def _agent_session(self, drafts: list[Draft]) -> Iterator[SessionDraft]:
         written = (as_text(draft.session) for draft in reversed(drafts))
         owner = _owner_by_folder(self._path) or next(filter(None, written), None)
         self._settle(self._main, None)
@@ -219,7 +218,7 @@ class Transcript:
 
     def _build(
         self, thread: Thread, native_id: str, parent: Parent | None, title: str | None = None
-    ) -> Iterator[Conversation]:
+    ) -> Iterator[SessionDraft]:
         is_new = self._log.first_sight(f"{ORIGIN} session", native_id)
         fresh = [draft for draft in thread.drafts if draft.fate is not Fate.COPIED]
         if not fresh and not is_new:
@@ -233,7 +232,7 @@ class Transcript:
             "path": str(self._path),
             **self._surroundings,
         }
-        yield Conversation(thread, native_id, fields)
+        yield SessionDraft(thread, native_id, fields)
 
 
 def _owner_by_folder(path: Path) -> str | None:

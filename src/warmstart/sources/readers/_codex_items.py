@@ -7,8 +7,10 @@ such as "Process exited with code 1" is the result itself and is left to the jud
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from msgspec.structs import replace
 
 from warmstart.model import Kind, Request, Result, Status, Tokens
 from warmstart.sources.fields import (
@@ -20,10 +22,11 @@ from warmstart.sources.fields import (
     as_list,
     as_text,
     content_text,
-    dump,
+    make_request,
     parse_arguments,
     parse_time,
 )
+from warmstart.sources.json_text import dump
 
 CALLS = {
     "function_call": "arguments",
@@ -164,13 +167,8 @@ def read_request(item: dict[str, Any]) -> Request:
     """The call of a call item."""
     kind = str(item.get("type"))
     value = item.get(CALLS[kind])
-    arguments = parse_arguments({"prompt": value} if kind == "image_generation_call" else value)
-    return Request(
-        tool=_tool_name(item, kind),
-        id=as_id(item.get("call_id")) or as_id(item.get("id")),
-        arguments=arguments.data,
-        raw=arguments.raw,
-    )
+    written = {"prompt": value} if kind == "image_generation_call" else value
+    return make_request(_tool_name(item, kind), item.get("call_id") or item.get("id"), written)
 
 
 def _tool_name(item: dict[str, Any], kind: str) -> str:

@@ -16,17 +16,18 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from warmstart.model import Fate, Kind, Message, Role
-from warmstart.sources.fields import dump
+from warmstart.sources.json_text import dump
 
 MAX_HEAD = 24
 """How many first messages a compaction is taken to keep at most."""
 
 
-class Settled(NamedTuple):
+class SettledMessages(NamedTuple):
     """Messages with their final fates, and where each compaction's batch begins."""
 
     messages: list[Message]
@@ -41,7 +42,7 @@ class _Batch(NamedTuple):
 
 def settle_copies(
     messages: Sequence[Message], inherited: Sequence[Message] = (), *, rotated: bool = False
-) -> Settled:
+) -> SettledMessages:
     """Mark the copies among ``messages``.
 
     Args:
@@ -49,7 +50,7 @@ def settle_copies(
         inherited: the parent's, where the session begins with copies of them.
         rotated: the session is what a rotating compaction went on with.
     """
-    walk = _Walk(messages, inherited)
+    walk = _CopyFinder(messages, inherited)
     compactions: list[int] = []
     done = 0
     if inherited or rotated:
@@ -61,7 +62,7 @@ def settle_copies(
         if batch.summary >= done:
             done = walk.mark(batch)
             compactions.append(batch.start)
-    return Settled(walk.messages, compactions)
+    return SettledMessages(walk.messages, compactions)
 
 
 def _find_batches(messages: Sequence[Message]) -> list[_Batch]:
@@ -93,7 +94,7 @@ def _head_length(messages: Sequence[Message], summary: int) -> int:
     return 0
 
 
-class _Walk:
+class _CopyFinder:
     """The rows so far, indexed by what a copy of them would look like."""
 
     def __init__(self, messages: Sequence[Message], inherited: Sequence[Message]) -> None:

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 from warmstart.errors import SourceError
 from warmstart.sources.fields import as_dict, as_int, as_list
-from warmstart.sources.files import MAX_DOCUMENT_BYTES, MAX_VALUES, parse_document, unreadable
+from warmstart.sources.files import MAX_DOCUMENT_BYTES, parse_document, unreadable
+from warmstart.sources.json_text import MAX_VALUES
 from warmstart.sources.unpacking import UnpackLimitError, limit_document, open_zstd
 
 ZSTD_METHOD = 93

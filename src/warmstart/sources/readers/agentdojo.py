@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from warmstart.model import Kind, Message, Request, Result, Role, Session
+from warmstart.model import Kind, Message, Result, Role, Session
 from warmstart.sources.fields import (
     as_bool,
     as_dict,
@@ -20,19 +20,18 @@ from warmstart.sources.fields import (
     as_list,
     as_text,
     content_text,
-    dump,
-    parse_arguments,
+    make_request,
     parse_time,
 )
 from warmstart.sources.joining import build_chat
+from warmstart.sources.json_text import dump
 from warmstart.sources.log import ReadLog
-from warmstart.sources.reader import Probe, Unit, file_unit
+from warmstart.sources.openai_blocks import find_role
+from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 from warmstart.sources.records import read_records
 
-ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.TOOL}
 
-
-class AgentDojo:
+class AgentDojo(FileReader):
     """Runs of ethz-spylab/agentdojo."""
 
     name = "agentdojo"
@@ -49,7 +48,7 @@ class AgentDojo:
 
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
         """One session per run."""
-        for number, run in read_records(unit, log):
+        for number, run in read_records(unit.path, log):
             if _is_run(run):
                 yield self._read_run(run, unit.path, log, number)
             else:
@@ -89,7 +88,7 @@ def _read_messages(run: dict[str, Any], path: Path, log: ReadLog, number: int) -
     asked = False
     for item in as_list(run.get("messages")):
         entry = as_dict(item)
-        role = ROLES.get(as_text(entry.get("role")) or "")
+        role = find_role(entry)
         if role is None:
             log.skip("message without a known role", path, number)
             continue
@@ -105,20 +104,12 @@ def _read_message(entry: dict[str, Any], role: Role, kind: Kind) -> Message:
     return Message(
         role=role,
         text=content_text(entry.get("content")),
-        requests=tuple(_read_requests(entry)),
+        requests=tuple(
+            make_request(call.get("function"), call.get("id"), call.get("args"))
+            for call in as_dicts(entry.get("tool_calls"))
+        ),
         kind=kind,
     )
-
-
-def _read_requests(entry: dict[str, Any]) -> Iterator[Request]:
-    for call in as_dicts(entry.get("tool_calls")):
-        arguments = parse_arguments(call.get("args"))
-        yield Request(
-            tool=as_text(call.get("function")) or "unknown",
-            id=as_id(call.get("id")),
-            arguments=arguments.data,
-            raw=arguments.raw,
-        )
 
 
 def _read_result(entry: dict[str, Any]) -> Result:

@@ -8,10 +8,11 @@ or JSONL with a message per line. A file is claimed only by something OpenAI's s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from warmstart.model import Message, Request, Role, Session
+from warmstart.model import Message, Role, Session
 from warmstart.sources.anthropic_blocks import USAGE_NAMES, is_result, is_use, read_result
 from warmstart.sources.fields import (
     as_dict,
@@ -20,25 +21,24 @@ from warmstart.sources.fields import (
     as_list,
     as_text,
     content_text,
-    parse_arguments,
+    make_request,
     parse_time,
     parse_tokens,
 )
-from warmstart.sources.files import read_json, read_json_lines
 from warmstart.sources.joining import build_chat
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file, name_record
-from warmstart.sources.probe import probe_path
-from warmstart.sources.reader import Probe, Unit, file_unit
-from warmstart.sources.records import as_record, count_lines
+from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
+from warmstart.sources.records import open_records
 
 OWN_BLOCKS = frozenset({"thinking", "redacted_thinking", "document", "search_result"})
 """Content types of this API alone; those of calls and results are told by their endings."""
+SNIFFED = 12
 FOREIGN_KEYS = ("tool_calls", "function_call", "tool_call_id")
 FOREIGN_ROLES = frozenset({"tool", "function", "developer"})
 
 
-class Anthropic:
+class Anthropic(FileReader):
     """Anthropic messages."""
 
     name = "anthropic"
@@ -59,16 +59,17 @@ class Anthropic:
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
         """One session per conversation; a file of bare messages is one."""
         path = unit.path
-        probe = probe_path(path)
-        if probe.is_lines and not any(map(_is_message, probe.records)):
-            before = count_lines(path, unit.start)
-            for line in read_json_lines(path, log, unit.start):
-                yield from _read_numbered(line.data, before + line.number, path, log)
-        else:
-            lines = (line.data for line in read_json_lines(path, log))
-            yield from _read_document(list(lines) if probe.is_lines else read_json(path), path, log)
-            # What is appended belongs to the same document: it is always read from its start.
-            log.resume_at = 0
+        layout, records = open_records(path, log)
+        first = list(islice(records, SNIFFED))
+        if any(_is_message(record) for _, record in first):
+            messages = [record for _, record in chain(first, records)]
+            yield from _read_conversation({"messages": messages}, name_file(path), path, log)
+            return
+        for number, record in chain(first, records):
+            name = name_record(path, _own_id(record), number)
+            if layout == "document":
+                name = name_file(path)
+            yield from _read_conversation(record, name, path, log, number)
 
 
 def _is_message(record: Any) -> bool:
@@ -99,22 +100,6 @@ def _is_conversation(record: Any) -> bool:
     has_system = isinstance(record.get("system"), str | list)
     is_claude = (as_text(record.get("model")) or "").startswith("claude")
     return has_system or is_claude or any(map(_has_own_block, entries))
-
-
-def _read_document(document: Any, path: Path, log: ReadLog) -> Iterator[Session]:
-    """One conversation, as such or as its bare messages; or a list of conversations."""
-    if not isinstance(document, list):
-        yield from _read_conversation(document, name_file(path), path, log)
-    elif any(map(_is_message, document)):
-        yield from _read_conversation({"messages": document}, name_file(path), path, log)
-    else:
-        for number, record in enumerate(map(as_record, document), 1):
-            yield from _read_numbered(record, number, path, log)
-
-
-def _read_numbered(record: Any, number: int, path: Path, log: ReadLog) -> Iterator[Session]:
-    own = _own_id(as_dict(record))
-    yield from _read_conversation(record, name_record(path, own, number), path, log, number)
 
 
 def _read_conversation(
@@ -184,7 +169,9 @@ def _read_reply(entry: dict[str, Any], path: Path, log: ReadLog) -> Message:
     return Message(
         role=Role.ASSISTANT,
         text=_join_texts(blocks, "text"),
-        requests=tuple(map(_read_request, named)),
+        requests=tuple(
+            make_request(block.get("name"), block.get("id"), block.get("input")) for block in named
+        ),
         results=tuple(read_result(block) for block in blocks if is_result(block)),
         reasoning=_join_texts(blocks, "thinking"),
         native_id=as_id(entry.get("id")),
@@ -205,13 +192,3 @@ def _join_texts(blocks: list[dict[str, Any]], kind: str) -> str:
     """The text of the blocks of a type, which is also the key that holds it."""
     texts = (as_text(block.get(kind)) for block in blocks if block.get("type") == kind)
     return "\n".join(filter(None, texts))
-
-
-def _read_request(block: dict[str, Any]) -> Request:
-    arguments = parse_arguments(block.get("input"))
-    return Request(
-        tool=as_text(block.get("name")) or "",
-        id=as_id(block.get("id")),
-        arguments=arguments.data,
-        raw=arguments.raw,
-    )

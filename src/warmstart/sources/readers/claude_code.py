@@ -7,11 +7,32 @@
 A folder is taken as a whole only where nothing else can be in it: what this reader lists is all
 that is read there. Everything else is left to the walk, which asks file by file. A session comes
 before its subagents and an older file before a newer one, so that a copy follows its original.
+
+Every line has ``type``; those of a conversation also ``uuid``, ``parentUuid``, ``sessionId``,
+``timestamp``, ``cwd``, ``gitBranch``, ``version`` and ``isSidechain``::
+
+    user        {"message": {"role": "user", "content": "text" or blocks}, "isMeta",
+                 "isCompactSummary", "toolUseResult", "toolDenialKind"}
+                 block: {"type": "tool_result", "tool_use_id", "content", "is_error"}
+    assistant   {"message": {"id", "model", "usage", "content": [block]}, "requestId", "costUSD"}
+                 block: {"type": "text", "text"}, {"type": "thinking", "thinking"},
+                        {"type": "tool_use", "id", "name", "input"}
+    system      {"subtype": "compact_boundary", "compactMetadata": {"trigger", "preTokens"}}
+    attachment  {"attachment": {"type": "queued_command" or a hook's, "prompt", "content"}}
+    progress    what a running tool shows; it only links two other lines
+    summary, ai-title, custom-title    the session's title
+
+Nearly half of all bytes are lines that show progress, and details of results that the model never
+saw. Both are recognised by bytes that can stand in one place of a valid line only: a quote after a
+comma, followed by a name, opens a name; what stands before the first inner brace, and flat values
+up to the closing one, belong to the line itself. Any line that looks different is parsed whole.
+What is left out is not checked either: damage in it costs nothing.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -20,11 +41,11 @@ from typing import Any, NamedTuple
 from warmstart.errors import SourceError
 from warmstart.model import Session
 from warmstart.sources.files import parse_line, read_lines
+from warmstart.sources.json_text import has_too_many_values, parse_strictly
 from warmstart.sources.log import ReadLog
 from warmstart.sources.probe import probe_path
-from warmstart.sources.reader import Probe, Unit, file_fingerprint, file_unit
-from warmstart.sources.readers._claude_code_lines import parse_known, read_progress
-from warmstart.sources.readers._claude_code_transcript import Conversation, Transcript, is_uuid
+from warmstart.sources.reader import FileReader, Probe, Unit, file_fingerprint, file_unit
+from warmstart.sources.readers._claude_code_transcript import ClaudeFile, SessionDraft, is_uuid
 from warmstart.sources.records import file_stem
 
 TRANSCRIPT_SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
@@ -49,7 +70,7 @@ SAMPLES = 2
 """Files looked into before a folder is taken as a whole."""
 
 
-class ClaudeCode:
+class ClaudeCode(FileReader):
     """Claude Code."""
 
     name = "claude_code"
@@ -80,9 +101,9 @@ class ClaudeCode:
         for conversation in self.read_conversations(unit, log):
             yield conversation.finish()
 
-    def read_conversations(self, unit: Unit, log: ReadLog) -> Iterator[Conversation]:
+    def read_conversations(self, unit: Unit, log: ReadLog) -> Iterator[SessionDraft]:
         """The same before messages are made of it."""
-        transcript = Transcript(unit.path, log)
+        transcript = ClaudeFile(unit.path, log)
         for number, line, complete in read_lines(unit.path, log):
             note = read_progress(line)
             if note is not None:
@@ -232,3 +253,64 @@ def _changed(path: Path) -> int:
         return path.stat().st_mtime_ns
     except OSError:
         return 0
+
+
+__all__ = ["parse_known", "read_progress"]
+
+_PROGRESS_TYPE = b',"type":"progress","data":'
+_PROGRESS_OPENING = re.compile(rb'\{"parentUuid":"([0-9a-f-]{36})","isSidechain":false,')
+_PROGRESS_ENDING = re.compile(
+    rb',"uuid":"([0-9a-f-]{36})","timestamp":"[^"\\]{24}"\}\n\Z'
+    rb'|,"timestamp":"[^"\\]{24}","uuid":"([0-9a-f-]{36})"\}\n\Z'
+)
+_PROGRESS_ENDING_BYTES = 87
+_LONG_BYTES = 3000
+"""Shorter lines are parsed faster than they are looked through."""
+_TAIL_BYTES = 1000
+_DETAILS = b',"toolUseResult":{'
+_SOURCE = b'},"sourceToolAssistantUUID":"'
+_BEHIND_DETAILS = re.compile(
+    rb'\}(,"sourceToolAssistantUUID":"[^"\\]*"(?:,"\w+":(?:"[^"\\]*"|true|false|null))*\}\n\Z)'
+)
+_DETAILS_OPENINGS = (b'"filePath":"', b'"type":"text","file":{')
+_DETAILS_ENDING = re.compile(rb'"(?:replaceAll":(?:true|false)|totalLines":\d{1,9}\})\Z')
+"""How the details of an edit and of a file that was read begin and end. Both are large; neither
+has the one field that counts, which says that a command was interrupted."""
+_ENDING_BYTES = 24
+
+
+def read_progress(line: bytes) -> tuple[str, str] | None:
+    """Uuid and parent of a line that only shows progress; None for any line to be parsed."""
+    if not line.endswith(_PROGRESS_TYPE, 0, line.find(b"{", 1)):
+        return None
+    opening = _PROGRESS_OPENING.match(line)
+    ending = _PROGRESS_ENDING.match(line, len(line) - _PROGRESS_ENDING_BYTES)
+    if opening is None or ending is None:
+        return None
+    return (ending[1] or ending[2]).decode(), opening[1].decode()
+
+
+def parse_known(line: bytes) -> dict[str, Any] | None:
+    """The object on a line, perhaps without details nobody reads; None where it takes more."""
+    if len(line) > _LONG_BYTES:
+        if has_too_many_values(line):
+            return None
+        line = _leave_out_details(line)
+    data = parse_strictly(line)
+    return data if data.__class__ is dict else None
+
+
+def _leave_out_details(line: bytes) -> bytes:
+    """The line without what an edit or a read file looked like to the harness.
+
+    Where the details are not a field of the line itself, what is returned is no JSON.
+    """
+    end = line.rfind(_SOURCE, len(line) - _TAIL_BYTES)
+    if end < 0 or not _DETAILS_ENDING.search(line, end - _ENDING_BYTES, end):
+        return line
+    start = line.find(_DETAILS, 0, end)
+    behind = _BEHIND_DETAILS.match(line, end)
+    if start < 0 or behind is None:
+        return line
+    is_known = line.startswith(_DETAILS_OPENINGS, start + len(_DETAILS))
+    return line[:start] + behind[1] if is_known else line

@@ -37,15 +37,15 @@ from warmstart.sources.fields import (
     as_list,
     as_text,
     content_text,
-    dump,
-    parse_arguments,
+    make_request,
     parse_time,
 )
-from warmstart.sources.files import read_head, read_json_lines
+from warmstart.sources.files import read_head
+from warmstart.sources.json_text import dump
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file
-from warmstart.sources.probe import probe_path
-from warmstart.sources.reader import Probe, Unit, file_unit
+from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
+from warmstart.sources.records import read_records
 
 CHAT_PATTERNS = ("tmp/*/chats/session-*.json*", "tmp/*/chats/*/*.json*")
 """Under Gemini's home: the chats, and the chats of their subagents in a folder of the parent."""
@@ -56,7 +56,7 @@ FAILED = {"success": False, "error": True}
 FINAL = frozenset({"success", "error", "cancelled"})
 
 
-class Gemini:
+class Gemini(FileReader):
     """Gemini CLI chats, one per file."""
 
     name = "gemini"
@@ -82,8 +82,8 @@ class Gemini:
 
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
         """Replay one chat."""
-        replay = _Replay()
-        for number, record in _read_records(unit.path, log):
+        replay = _ChatReplay()
+        for number, record in read_records(unit.path, log):
             problem = replay.apply(record)
             if problem:
                 log.skip(problem, unit.path, number)
@@ -100,16 +100,8 @@ def _list_chats(home: Path) -> Iterator[Path]:
         yield from (path for path in home.glob(pattern) if path.suffix in CHAT_SUFFIXES)
 
 
-def _read_records(path: Path, log: ReadLog) -> Iterator[tuple[int, dict[str, Any]]]:
-    probe = probe_path(path)
-    if probe.records and not probe.is_lines:
-        yield 1, probe.records[0]
-        return
-    yield from read_json_lines(path, log)
-
-
 @dataclass(slots=True)
-class _Entry:
+class _ChatMessage:
     """A message at the place where it was first written."""
 
     record: dict[str, Any]
@@ -117,13 +109,13 @@ class _Entry:
     kind: Kind | None = None
 
 
-class _Replay:
+class _ChatReplay:
     """The chat as of the lines applied so far."""
 
     def __init__(self) -> None:
         self.header: dict[str, Any] = {}
-        self.entries: list[_Entry] = []
-        self.live: dict[str, _Entry] = {}
+        self.entries: list[_ChatMessage] = []
+        self.live: dict[str, _ChatMessage] = {}
         self.compacted_at: list[int] = []
 
     def apply(self, data: dict[str, Any]) -> str | None:
@@ -144,11 +136,11 @@ class _Replay:
     def _put(self, record: dict[str, Any]) -> None:
         entry = self.live.get(record["id"])
         if entry is None:
-            self._append(_Entry(record))
+            self._append(_ChatMessage(record))
         else:
             entry.record = record
 
-    def _append(self, entry: _Entry) -> None:
+    def _append(self, entry: _ChatMessage) -> None:
         self.entries.append(entry)
         self.live[entry.record["id"]] = entry
 
@@ -177,7 +169,7 @@ class _Replay:
         """
         kept = {record["id"] for record in history}
         dropped = [entry for known, entry in self.live.items() if known not in kept]
-        fresh = [_Entry(record) for record in history if record["id"] not in self.live]
+        fresh = [_ChatMessage(record) for record in history if record["id"] not in self.live]
         for entry in dropped:
             entry.fate = Fate.ARCHIVED
         if fresh and any(map(_is_spoken, dropped)):
@@ -190,11 +182,11 @@ class _Replay:
             self.live[record["id"]] = before.get(record["id"]) or new[record["id"]]
 
 
-def _is_spoken(entry: _Entry) -> bool:
+def _is_spoken(entry: _ChatMessage) -> bool:
     return entry.record.get("type") in ("user", "gemini")
 
 
-def _mark_compacted(fresh: list[_Entry], dropped: list[_Entry]) -> None:
+def _mark_compacted(fresh: list[_ChatMessage], dropped: list[_ChatMessage]) -> None:
     """A compression's new messages: copies of the tail it kept, a summary, and its own words."""
     known = {_signature(entry.record) for entry in dropped}
     summarised = False
@@ -213,7 +205,7 @@ def _signature(record: dict[str, Any]) -> tuple[str, ...]:
     return (str(record.get("type")), _text(record).strip(), *calls)
 
 
-def _build_session(replay: _Replay, path: Path) -> Session:
+def _build_session(replay: _ChatReplay, path: Path) -> Session:
     header = replay.header
     messages: list[Message] = []
     starts: list[int] = []
@@ -258,7 +250,7 @@ def _find_parent(header: dict[str, Any], path: Path) -> Parent | None:
     return Parent(id=f"gemini:{parent}", link=Link.SUBAGENT) if parent else None
 
 
-def _to_messages(entry: _Entry) -> Iterator[Message]:
+def _to_messages(entry: _ChatMessage) -> Iterator[Message]:
     record = entry.record
     results = _results(record)
     role = {"gemini": Role.ASSISTANT, "user": Role.USER}.get(str(record.get("type")), Role.SYSTEM)
@@ -318,17 +310,7 @@ def _requests(record: dict[str, Any]) -> tuple[Request, ...]:
     if not calls and record.get("type") == "gemini":
         parts = (as_dict(part).get("functionCall") for part in _parts(record.get("content")))
         calls = [part for part in parts if isinstance(part, dict)]
-    return tuple(_to_request(call) for call in calls)
-
-
-def _to_request(call: dict[str, Any]) -> Request:
-    arguments = parse_arguments(call.get("args"))
-    return Request(
-        tool=as_text(call.get("name")) or "unknown",
-        id=as_id(call.get("id")),
-        arguments=arguments.data,
-        raw=arguments.raw,
-    )
+    return tuple(make_request(call.get("name"), call.get("id"), call.get("args")) for call in calls)
 
 
 def _results(record: dict[str, Any]) -> tuple[Result, ...]:

@@ -3,42 +3,65 @@
 Column-tolerant from schema v4 on: a column the database does not have reads as NULL, one we do not
 know is not asked for. The database is never written to and never opened as a plain file. Hermes
 has no field for a call's failure; results keep their text and the judge decides.
+
+Messages come in the order of their ids: Hermes' clock may step back, its ids do not. What the
+flags of a row say (live, archived, rewound) becomes its fate; which rows are repeats is for
+``_hermes_copies`` to find.
 """
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from hashlib import blake2b
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from warmstart.errors import SourceError
-from warmstart.model import Compaction, Link, Message, Parent, Role, Session
+from warmstart.model import (
+    Compaction,
+    Fate,
+    Kind,
+    Link,
+    Message,
+    Parent,
+    Request,
+    Result,
+    Role,
+    Session,
+    Status,
+)
 from warmstart.sources.assemble import build_session
 from warmstart.sources.fields import (
+    MILLISECONDS_FROM,
     as_dict,
+    as_dicts,
     as_float,
     as_id,
+    as_int,
     as_text,
+    content_text,
     parse_time,
     parse_tokens,
 )
-from warmstart.sources.files import parse_json
+from warmstart.sources.json_text import is_json, parse_text
 from warmstart.sources.log import ReadLog
+from warmstart.sources.openai_blocks import read_requests
 from warmstart.sources.reader import Probe, Unit
 from warmstart.sources.readers._hermes_copies import settle_copies
-from warmstart.sources.readers._hermes_rows import read_messages
-from warmstart.sources.sqlite import list_columns, open_database, select_known
+from warmstart.sources.sqlite import DatabaseReader, open_database
+from warmstart.sources.sqlite_guard import GuardedConnection
+from warmstart.store import WARMUP_MARK, read_mark
 
 DATABASE = "state.db"
 PROFILES = "profiles"
 OWN_COLUMNS = frozenset({"session_id", "role", "content", "tool_calls"})
 """Of ``messages``: what other agents with tables of the same names (goose) do not have."""
-LISTED = (
-    "id", "parent_session_id", "end_reason", "ended_at", "title", "model", "source", "cwd",
-    "message_count", "tool_call_count", "input_tokens", "output_tokens", "actual_cost_usd",
-    "estimated_cost_usd", "rewind_count",
+MESSAGE_COLUMNS = (
+    "id", "role", "content", "tool_call_id", "tool_calls", "tool_name", "timestamp", "reasoning",
+    "reasoning_content", "reasoning_details", "observed", "active", "compacted",
+    "_compressed_summary", "display_kind", "effect_disposition",
 )  # fmt: skip
 READ = (
     "id", "source", "model", "model_config", "system_prompt", "parent_session_id", "started_at",
@@ -46,6 +69,11 @@ READ = (
     "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens",
     "actual_cost_usd", "estimated_cost_usd", "cost_status",
 )  # fmt: skip
+COUNTERS = ("message_count", "tool_call_count", "rewind_count", "last_message_at")
+"""Columns that change with a session's messages."""
+PARENT = "parent_session_id"
+SIZED = ("content", "tool_calls")
+"""Columns of a message whose size is measured."""
 TOKENS = {
     "input": "input_tokens",
     "output": "output_tokens",
@@ -57,9 +85,37 @@ RESET_REASONS = frozenset({"session_reset", "idle", "daily", "suspended", "new_s
 HEIRS = frozenset({Link.COMPACTION, Link.BRANCH, Link.UNKNOWN})
 """Links whose sessions may begin with their parent's messages."""
 CLOCK_SLACK_SECONDS = 5.0
+ROLES = {
+    "user": Role.USER,
+    "assistant": Role.ASSISTANT,
+    "tool": Role.TOOL,
+    "function": Role.TOOL,
+    "system": Role.SYSTEM,
+    "developer": Role.SYSTEM,
+}
+BOOKKEEPING_ROLES = frozenset({"session_meta"})
+"""Rows an older gateway wrote beside the conversation: no message, and nothing lost without it."""
+
+ENCODED_OPENINGS = ("\x00", "\x1e")
+ENCODED_PREFIXES = ("\x00json:", "\x1ejson:")
+"""Content that is no plain text is stored as one of these (Hermes', ours) and its JSON."""
+SUMMARY_PREFIXES = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:")
+MERGED_SUMMARY_MARK = "COMPACTION SUMMARY BELOW]"
+MERGED_PREFIX = "[PRIOR CONTEXT"
+"""Where roles must alternate, the summary is put into the first message kept instead."""
+INJECTED_PREFIXES = (
+    "[System: ",
+    "[Your active task list was preserved across context compression]",
+    "[IMPORTANT: Background process ",
+    "[IMPORTANT: MCP servers have been reloaded",
+    "[Background process ",
+    "[ASYNC DELEGATION ",
+    "[Continuing toward ",
+)
+"""User messages that Hermes writes whole; notes it puts before a user's own words are not here."""
 
 
-class Hermes:
+class Hermes(DatabaseReader):
     """Hermes state.db, or a Hermes home with its profiles."""
 
     name = "hermes"
@@ -82,11 +138,40 @@ class Hermes:
             except SourceError as error:
                 log.skip(error.message.rpartition(": ")[2], database)
 
-    def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
+    def measure(self, path: Path, keys: Iterable[str] | None = None) -> dict[str, str]:
+        """How much each session of a database holds, or each of some.
+
+        Fingerprints of units do not see a message that was edited in place; its size does, unless
+        the edit keeps it. This reads all messages.
+        """
+        return _measure_sessions(path, keys)
+
+    def read_rows(
+        self, connection: GuardedConnection, unit: Unit, log: ReadLog
+    ) -> Iterator[Session]:
         """The one session of a unit."""
-        with open_database(unit.path) as connection:
-            session = read_session(connection, unit, log)
-        yield session
+        row = _get_row(connection, unit.key)
+        parent_id = as_id(row.get("parent_session_id"))
+        parent_row = _get_row(connection, parent_id) if parent_id else {}
+        parent = find_parent(row, parent_row)
+        messages = _read_messages(connection, unit.key, unit.path, log)
+        inherited: list[Message] = []
+        if parent is not None and parent.link in HEIRS and parent_row:
+            theirs = _read_messages(connection, str(parent_row["id"]), unit.path, ReadLog())
+            inherited = settle_copies(theirs).messages
+        rotated = parent is not None and parent.link is Link.COMPACTION
+        settled = settle_copies(messages, inherited, rotated=rotated)
+        prompt = as_text(row.get("system_prompt"))
+        opening = [Message(role=Role.SYSTEM, text=prompt)] if prompt else []
+        yield build_session(
+            self.name,
+            unit.key,
+            [*opening, *settled.messages],
+            parent=parent,
+            compactions=tuple(Compaction(at=at + len(opening)) for at in settled.compactions),
+            path=str(unit.path),
+            **session_fields(row),
+        )
 
 
 def _databases_in(home: Path) -> list[Path]:
@@ -97,7 +182,7 @@ def _databases_in(home: Path) -> list[Path]:
 def _is_hermes(path: Path) -> bool:
     try:
         with open_database(path) as connection:
-            return list_columns(connection, "messages") >= OWN_COLUMNS
+            return connection.columns("messages") >= OWN_COLUMNS
     except SourceError:
         return False
 
@@ -105,11 +190,12 @@ def _is_hermes(path: Path) -> bool:
 def _list_sessions(path: Path, log: ReadLog) -> list[Unit]:
     with open_database(path) as connection:
         counts = _count_messages(connection)
-        columns = select_known(connection, "sessions", LISTED)
-        order = "ORDER BY started_at, id" if _has(connection, "sessions", "started_at") else ""
-        rows = {row["id"]: tuple(row) for row in connection.execute(
-            f"SELECT {columns} FROM sessions {order}"
-        )}  # fmt: skip
+        have = connection.columns("sessions")
+        columns = [name for name in (*READ, *COUNTERS) if name in have]
+        order = "ORDER BY started_at, id" if "started_at" in have else ""
+        query = f"SELECT {', '.join(map(_as_listed, columns))} FROM sessions {order}"
+        rows = {row[0]: row for row in connection.select(query)}
+    parents = columns.index(PARENT) if PARENT in columns else None
     units = []
     for key in [*rows, *(key for key in counts if key not in rows)]:
         session_id = as_id(key)
@@ -117,67 +203,62 @@ def _list_sessions(path: Path, log: ReadLog) -> list[Unit]:
             log.skip("session without an id", path)
             continue
         row = rows.get(key, ())
-        parent = rows.get(row[1], ()) if row else ()
-        state = (row, parent[2:4], counts.get(key, ()))
+        # How a parent ended and what it held decides what of a session is a copy.
+        parent = row[parents] if row and parents is not None else None
+        state = (row, counts.get(key), parent and (rows.get(parent), counts.get(parent)))
         digest = blake2b(repr(state).encode("utf-8", "replace"), digest_size=12).hexdigest()
         units.append(Unit(path=path, key=session_id, fingerprint=digest))
     return units
 
 
-def _has(connection: sqlite3.Connection, table: str, column: str) -> bool:
-    return column in list_columns(connection, table)
+def _as_listed(column: str) -> str:
+    """Of a prompt, which may be long, only whether there is one."""
+    return "length(system_prompt) > 0" if column == "system_prompt" else column
 
 
-def _count_messages(connection: sqlite3.Connection) -> dict[Any, tuple[Any, ...]]:
+def _measure_sessions(path: Path, keys: Iterable[str] | None) -> dict[str, str]:
+    with open_database(path) as connection:
+        parents: dict[Any, Any] = {}
+        if PARENT in connection.columns("sessions"):
+            parents = dict(connection.select(f"SELECT id, {PARENT} FROM sessions"))
+        have = connection.columns("messages")
+        sizes = [f"total(length(CAST({name} AS BLOB)))" for name in SIZED if name in have]
+        query = f"SELECT session_id, count(*), max(id), {', '.join(sizes)} FROM messages"
+        if keys is None:
+            rows = connection.select(f"{query} GROUP BY session_id")
+            keys = {*map(str, parents), *(str(row[0]) for row in rows)}
+        else:
+            wanted = {*keys, *(str(parents.get(key)) for key in keys)}
+            one = f"{query} WHERE session_id = ?"
+            rows = [row for key in wanted for row in connection.select(one, key)]
+    found = {str(row[0]): row[1:] for row in rows if row[1]}
+    return {key: _join_sizes(found, key, parents.get(key)) for key in keys}
+
+
+def _join_sizes(sizes: Mapping[str, tuple[Any, ...]], key: str, parent: Any) -> str:
+    """The sizes of a session and of its parent, as one text."""
+    numbers = (*sizes.get(key, (0,)), *sizes.get(str(parent), (0,)))
+    return " ".join(f"{number:.0f}" for number in numbers)
+
+
+def _count_messages(connection: GuardedConnection) -> dict[Any, tuple[Any, ...]]:
     """Rows, newest id and live rows per session, all from one covering index.
 
     ``compacted`` never changes without ``active``, and only ``active`` is in an index: asking for
     both would read every message of the database.
     """
-    active = "total(active)" if _has(connection, "messages", "active") else "0"
-    rows = connection.execute(
+    active = "total(active)" if "active" in connection.columns("messages") else "0"
+    rows = connection.select(
         f"SELECT session_id, count(*), max(id), {active} FROM messages GROUP BY session_id"
     )
-    return {row[0]: tuple(row)[1:] for row in rows}
+    return {row[0]: row[1:] for row in rows}
 
 
-def read_session(connection: sqlite3.Connection, unit: Unit, log: ReadLog) -> Session:
-    """One session, through a connection that reads many."""
-    row = _get_row(connection, unit.key)
-    parent_id = as_id(row.get("parent_session_id"))
-    parent_row = _get_row(connection, parent_id) if parent_id else {}
-    parent = find_parent(row, parent_row)
-    messages = read_messages(connection, unit.key, unit.path, log)
-    inherited: list[Message] = []
-    if parent is not None and parent.link in HEIRS and parent_row:
-        theirs = read_messages(connection, str(parent_row["id"]), unit.path, ReadLog())
-        inherited = settle_copies(theirs).messages
-    rotated = parent is not None and parent.link is Link.COMPACTION
-    settled = settle_copies(messages, inherited, rotated=rotated)
-    prompt = _system_prompt(row)
-    return build_session(
-        Hermes.name,
-        unit.key,
-        [*prompt, *settled.messages],
-        parent=parent,
-        compactions=tuple(Compaction(at=at + len(prompt)) for at in settled.compactions),
-        path=str(unit.path),
-        **session_fields(row),
-    )
-
-
-def _get_row(connection: sqlite3.Connection, session_id: str) -> dict[str, Any]:
+def _get_row(connection: GuardedConnection, session_id: str) -> dict[str, Any]:
     """The row of a session; empty where messages or children have outlived it."""
-    columns = select_known(connection, "sessions", READ)
-    row = connection.execute(
-        f"SELECT {columns} FROM sessions WHERE id = ?", (session_id,)
-    ).fetchone()
-    return dict(row) if row else {}
-
-
-def _system_prompt(row: Mapping[str, Any]) -> list[Message]:
-    text = as_text(row.get("system_prompt"))
-    return [Message(role=Role.SYSTEM, text=text)] if text else []
+    columns = connection.known_columns("sessions", READ)
+    rows = connection.select(f"SELECT {columns} FROM sessions WHERE id = ?", session_id)
+    return dict(zip(READ, rows[0], strict=True)) if rows else {}
 
 
 def session_fields(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -201,7 +282,7 @@ def session_fields(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _config(row: Mapping[str, Any]) -> dict[str, Any]:
     text = as_text(row.get("model_config"))
-    return as_dict(parse_json(text.encode("utf-8", "replace")) if text else None)
+    return as_dict(parse_text(text) if text else None)
 
 
 def _cost(row: Mapping[str, Any]) -> float | None:
@@ -245,3 +326,161 @@ def _follows(row: Mapping[str, Any], parent: Mapping[str, Any]) -> bool:
     """Whether it began when its parent had ended; older subagents bear no mark but do not."""
     started, ended = parse_time(row.get("started_at")), parse_time(parent.get("ended_at"))
     return started is None or ended is None or started >= ended - CLOCK_SLACK_SECONDS
+
+
+class _Row(NamedTuple):
+    """A row of ``messages``, in the order of ``MESSAGE_COLUMNS``."""
+
+    id: Any
+    role: Any
+    content: Any
+    tool_call_id: Any
+    tool_calls: Any
+    tool_name: Any
+    timestamp: Any
+    reasoning: Any
+    reasoning_content: Any
+    reasoning_details: Any
+    observed: Any
+    active: Any
+    compacted: Any
+    is_summary: Any
+    display_kind: Any
+    effect_disposition: Any
+
+
+_make_row = partial(tuple.__new__, _Row)
+"""From a tuple; a named tuple's own constructor takes three times as long."""
+
+
+def _read_messages(
+    connection: GuardedConnection, session_id: str, path: Path, log: ReadLog
+) -> list[Message]:
+    """Every message of a session, archived and rewound ones too, in the order of their ids."""
+    columns = connection.known_columns("messages", MESSAGE_COLUMNS)
+    query = f"SELECT {columns} FROM messages WHERE session_id = ?"
+    rows = connection.select(query, session_id)
+    try:
+        rows.sort(key=itemgetter(0))  # nearly sorted already; SQLite would copy every message
+    except TypeError:  # not all ids are numbers
+        rows = connection.select(f"{query} ORDER BY id", session_id)
+    found = (_read_message(row, path, log) for row in map(_make_row, rows))
+    return [message for message in found if message is not None]
+
+
+def _read_message(row: _Row, path: Path, log: ReadLog) -> Message | None:
+    role = ROLES.get(as_text(row.role) or "")
+    if role is None:
+        if row.role not in BOOKKEEPING_ROLES:
+            log.skip("message of an unknown role", path)
+        return None
+    text = row.content if row.content.__class__ is str else _as_string(row.content)
+    if text[:1] in ENCODED_OPENINGS and text.startswith(ENCODED_PREFIXES):
+        text = _decode_content(text)
+    requests: tuple[Request, ...] = ()
+    results: tuple[Result, ...] = ()
+    reasoning = ""
+    if role is Role.TOOL:
+        result = _read_result(row, text)
+        if result is None:
+            return None
+        text, results = "", (result,)
+    elif role is Role.ASSISTANT:
+        requests = _read_calls(row.tool_calls, path, log) if row.tool_calls else ()
+        reasoning = _read_reasoning(row)
+    moment, active = row.timestamp, row.active
+    is_plain_time = moment.__class__ is float and 0.0 < moment <= MILLISECONDS_FROM
+    return Message(
+        role=role,
+        text=text,
+        requests=requests,
+        results=results,
+        reasoning=reasoning,
+        native_id=str(row.id) if row.id.__class__ is int else as_id(row.id),
+        timestamp=moment if is_plain_time else parse_time(moment),
+        kind=_find_kind(row, role, text),
+        fate=Fate.LIVE if active is None or active == 1 else _find_fate(row),
+    )
+
+
+def _as_string(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return "" if value is None else str(value)
+
+
+def _decode_content(text: str) -> str:
+    """The text of content that is stored as JSON."""
+    encoded = text[len(ENCODED_PREFIXES[0]) :]
+    content = parse_text(encoded)
+    return (content_text(content) if is_json(content) else "") or encoded
+
+
+def _read_result(row: _Row, text: str) -> Result | None:
+    """The result in a row; None for a row that stands in for a result that never came."""
+    mark = read_mark(row.effect_disposition)
+    if mark.status is Status.UNANSWERED:
+        return None
+    return Result(
+        text=text,
+        call_id=as_id(row.tool_call_id),
+        tool=as_text(row.tool_name),
+        is_error=mark.is_error,
+        exit_code=mark.exit_code,
+        status=mark.status,
+    )
+
+
+def _read_reasoning(row: _Row) -> str:
+    if not (row.reasoning or row.reasoning_content or row.reasoning_details):
+        return ""
+    spoken = as_text(row.reasoning) or as_text(row.reasoning_content)
+    if spoken or not row.reasoning_details:
+        return spoken or ""
+    details = parse_text(as_text(row.reasoning_details) or "[]")
+    texts = (as_text(item.get("text") or item.get("summary")) for item in as_dicts(details))
+    return "\n".join(text for text in texts if text)
+
+
+def _find_kind(row: _Row, role: Role, text: str) -> Kind:
+    if row.effect_disposition == WARMUP_MARK:
+        return Kind.WARMUP
+    if role is Role.TOOL or role is Role.SYSTEM:
+        return Kind.TURN
+    # Whatever Hermes writes in another's name opens with a bracket.
+    is_marked = text[:1] == "[" or text[:1].isspace()
+    if as_int(row.is_summary) or (is_marked and is_summary(text)):
+        return Kind.SUMMARY
+    if role is Role.USER and (
+        as_int(row.observed)
+        or as_text(row.display_kind)
+        or (is_marked and text.lstrip().startswith(INJECTED_PREFIXES))
+    ):
+        return Kind.INJECTED
+    return Kind.TURN
+
+
+def is_summary(text: str) -> bool:
+    """Whether a compaction wrote this message, or wrote its summary into it."""
+    head = text.lstrip()
+    if head.startswith(MERGED_PREFIX):
+        return MERGED_SUMMARY_MARK in head
+    return head.startswith(SUMMARY_PREFIXES)
+
+
+def _find_fate(row: _Row) -> Fate:
+    """Rows without the flags (older schemas) or with NULL in them are live."""
+    if as_int(row.active) != 0:
+        return Fate.LIVE
+    return Fate.ARCHIVED if as_int(row.compacted) else Fate.REWOUND
+
+
+def _read_calls(value: Any, path: Path, log: ReadLog) -> tuple[Request, ...]:
+    text = as_text(value)
+    if text is None:
+        return ()
+    calls = parse_text(text)
+    if not isinstance(calls, list):
+        log.skip("tool calls are no JSON list", path)
+        return ()
+    return read_requests(calls)

@@ -34,14 +34,14 @@ from warmstart.sources.fields import (
     as_list,
     as_text,
     content_text,
-    dump,
     parse_arguments,
     parse_time,
 )
 from warmstart.sources.files import read_head, read_json
+from warmstart.sources.json_text import dump
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file
-from warmstart.sources.reader import Probe, Unit, file_unit
+from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 from warmstart.sources.readers import _inspect_ai_archive as archives
 
 ATTACHMENTS = ("attachment://", "tc://")
@@ -51,7 +51,7 @@ GRADES = {
 """What Inspect's own metrics count each letter grade as."""
 
 
-class InspectAI:
+class InspectAI(FileReader):
     """Reads Inspect's logs, sample by sample."""
 
     name = "inspect_ai"

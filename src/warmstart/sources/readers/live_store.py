@@ -6,14 +6,17 @@ they are. PostgreSQL stores are no files and are not read here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from warmstart.model import Parent, Session
 from warmstart.sources.log import ReadLog
 from warmstart.sources.reader import Probe, Unit
 from warmstart.sources.readers.hermes import Hermes
+from warmstart.sources.sqlite import DatabaseReader
+from warmstart.sources.sqlite_guard import GuardedConnection
 
 OWN_TABLES = frozenset({"sessions", "messages", "schema_version"})
 CHAT_TABLES = frozenset({"chats", "routes"})
@@ -21,7 +24,7 @@ CHAT_TABLES = frozenset({"chats", "routes"})
 _HERMES = Hermes()
 
 
-class LiveStore:
+class LiveStore(DatabaseReader):
     """warmstart's own store, as a file."""
 
     name = "live_store"
@@ -35,9 +38,15 @@ class LiveStore:
         """One unit per session."""
         return _HERMES.units(path, log)
 
-    def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
+    def measure(self, path: Path, keys: Iterable[str] | None = None) -> dict[str, str]:
+        """How much each session of a database holds, or each of some."""
+        return _HERMES.measure(path, keys)
+
+    def read_rows(
+        self, connection: GuardedConnection, unit: Unit, log: ReadLog
+    ) -> Iterator[Session]:
         """The one session of a unit."""
-        for session in _HERMES.read(unit, log):
+        for session in _HERMES.read_rows(connection, unit, log):
             yield replace(
                 session, origin=self.name, agent=self.name, parent=self._rename(session.parent)
             )

@@ -8,7 +8,6 @@ of a 1.x run) answers the submitting command, which gets no ordinary result.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from warmstart.errors import SourceError
-from warmstart.model import Kind, Message, Request, Result, Role, Session, Status, Tokens
+from warmstart.model import Kind, Message, Request, Result, Role, Session, Status
 from warmstart.sources.assemble import build_session
 from warmstart.sources.fields import (
     as_dict,
@@ -27,15 +26,15 @@ from warmstart.sources.fields import (
     as_list,
     as_text,
     content_text,
-    dump,
-    parse_arguments,
+    make_request,
     parse_time,
 )
 from warmstart.sources.files import read_json
 from warmstart.sources.log import ReadLog
-from warmstart.sources.reader import Probe, Unit, file_unit
+from warmstart.sources.naming import name_run, strip_suffixes
+from warmstart.sources.openai_blocks import read_requests, read_usage
+from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 
-SUFFIXES = (".gz", ".zst", ".json", ".traj")
 SUBMITTED = "Submitted"
 NOT_EXECUTED = "action was not executed"
 TAGS = ("bash_code", "mswea_bash_command")
@@ -43,7 +42,7 @@ _OPENING = re.compile(r"```(?:mswea_bash_command|bash)[ \t\r]*\n")
 _INTERRUPTS = {"UserRejection": Status.REJECTED, "UserInterruption": Status.CANCELLED}
 
 
-class MiniSweAgent:
+class MiniSweAgent(FileReader):
     """Reads the trajectory documents of mini-swe-agent, 1.x and 2.x."""
 
     name = "mini_swe_agent"
@@ -78,7 +77,7 @@ class MiniSweAgent:
 
 
 @dataclass(slots=True)
-class _Conversation:
+class _RunMessages:
     """What has to be remembered from one message to the next."""
 
     rows: Sequence[dict[str, Any]]
@@ -97,8 +96,8 @@ def _build(document: dict[str, Any], path: Path, log: ReadLog) -> Session:
     rows = list(as_dicts(document["messages"]))
     if len(rows) < len(document["messages"]):
         log.skip("message is no object", path, count=len(document["messages"]) - len(rows))
-    task = as_id(document.get("instance_id")) or _stem(path)
-    talk = _Conversation(rows=rows, submitted=info.get("exit_status") == SUBMITTED)
+    task = as_id(document.get("instance_id")) or strip_suffixes(path)
+    talk = _RunMessages(rows=rows, submitted=info.get("exit_status") == SUBMITTED)
     for index, row in enumerate(rows):
         talk.messages.append(_read_row(talk, index, row))
     return build_session(
@@ -118,23 +117,14 @@ def _build(document: dict[str, Any], path: Path, log: ReadLog) -> Session:
 def _run_id(task: str, rows: Sequence[dict[str, Any]]) -> str:
     """The task and a mark of the first answer: a task is run many times, under one file name."""
     first = next((row for row in rows if _is_assistant(row)), None)
-    if first is None:
-        return task
-    return f"{task}-{hashlib.sha256(dump(first).encode('utf-8', 'replace')).hexdigest()[:8]}"
-
-
-def _stem(path: Path) -> str:
-    name = path.name
-    while name.endswith(SUFFIXES) and "." in name[1:]:
-        name = name.rpartition(".")[0]
-    return name
+    return task if first is None else name_run(task, first)
 
 
 def _is_assistant(row: dict[str, Any]) -> bool:
     return row.get("role") == "assistant" or row.get("object") == "response"
 
 
-def _read_row(talk: _Conversation, index: int, row: dict[str, Any]) -> Message:
+def _read_row(talk: _RunMessages, index: int, row: dict[str, Any]) -> Message:
     if _is_assistant(row):
         return _read_answer(talk, index, row)
     if row.get("role") == "exit":
@@ -147,7 +137,7 @@ def _read_row(talk: _Conversation, index: int, row: dict[str, Any]) -> Message:
     return Message(role=Role.SYSTEM, text=_text(row), timestamp=_time(row))
 
 
-def _read_answer(talk: _Conversation, index: int, row: dict[str, Any]) -> Message:
+def _read_answer(talk: _RunMessages, index: int, row: dict[str, Any]) -> Message:
     extra = as_dict(row.get("extra"))
     text = _text(row)
     requests = _list_requests(row, extra) or _parse_blocks(text)
@@ -167,38 +157,27 @@ def _read_answer(talk: _Conversation, index: int, row: dict[str, Any]) -> Messag
         native_id=as_id(response.get("id")) or as_id(row.get("id")),
         timestamp=_time(row),
         model=as_text(response.get("model")) or as_text(row.get("model")),
-        tokens=_count_tokens(row, extra),
+        tokens=read_usage(response.get("usage") or row.get("usage")),
     )
 
 
 def _list_requests(row: dict[str, Any], extra: dict[str, Any]) -> tuple[Request, ...]:
     """Calls as the provider's message has them, else as the agent took them down itself."""
-    calls = [
-        _request(as_dict(call.get("function")), call.get("id"))
-        for call in as_dicts(row.get("tool_calls"))
-    ]
-    calls += [
-        _request(item, item.get("call_id") or item.get("id"))
+    calls = read_requests(row.get("tool_calls"), unnamed="bash")
+    calls += tuple(
+        make_request(
+            item.get("name"), item.get("call_id") or item.get("id"), item.get("arguments"), "bash"
+        )
         for item in as_dicts(row.get("output"))
         if item.get("type") == "function_call"
-    ]
-    return tuple(calls) or tuple(
+    )
+    return calls or tuple(
         Request(
             tool="bash",
             id=as_id(action.get("tool_call_id")),
             arguments={"command": content_text(action.get("command"))},
         )
         for action in as_dicts(extra.get("actions"))
-    )
-
-
-def _request(function: dict[str, Any], call_id: Any) -> Request:
-    arguments, raw = parse_arguments(function.get("arguments"))
-    return Request(
-        tool=as_text(function.get("name")) or "bash",
-        id=as_id(call_id),
-        arguments=arguments,
-        raw=raw,
     )
 
 
@@ -234,9 +213,7 @@ def _find_tagged(text: str) -> list[str]:
     ]
 
 
-def _read_tool(
-    talk: _Conversation, index: int, row: dict[str, Any], call_id: str | None
-) -> Message:
+def _read_tool(talk: _RunMessages, index: int, row: dict[str, Any], call_id: str | None) -> Message:
     extra = as_dict(row.get("extra"))
     if call_id in talk.open:
         talk.open.remove(call_id)
@@ -248,7 +225,7 @@ def _read_tool(
     return Message(role=Role.TOOL, results=(result,), timestamp=_time(row))
 
 
-def _read_unexecuted(talk: _Conversation, index: int, result: Result) -> Result:
+def _read_unexecuted(talk: _RunMessages, index: int, result: Result) -> Result:
     """A call that was never run: the user said no, or the run ended with the call before it.
 
     The first of its batch before a submission is the submitting command itself.
@@ -265,7 +242,7 @@ def _read_unexecuted(talk: _Conversation, index: int, result: Result) -> Result:
     return Result(text=result.text, call_id=result.call_id, tool="bash", status=status)
 
 
-def _read_exit(talk: _Conversation, row: dict[str, Any]) -> Message:
+def _read_exit(talk: _RunMessages, row: dict[str, Any]) -> Message:
     status = as_dict(row.get("extra")).get("exit_status")
     if status != SUBMITTED or not talk.open:
         return Message(role=Role.USER, text=_text(row), kind=Kind.INJECTED, timestamp=_time(row))
@@ -273,7 +250,7 @@ def _read_exit(talk: _Conversation, row: dict[str, Any]) -> Message:
     return Message(role=Role.TOOL, results=(result,), timestamp=_time(row))
 
 
-def _read_user(talk: _Conversation, index: int, row: dict[str, Any]) -> Message:
+def _read_user(talk: _RunMessages, index: int, row: dict[str, Any]) -> Message:
     extra = as_dict(row.get("extra"))
     interrupt = as_text(extra.get("interrupt_type"))
     if talk.by_place and talk.open and interrupt != "UserNewTask":
@@ -293,7 +270,7 @@ def _read_user(talk: _Conversation, index: int, row: dict[str, Any]) -> Message:
         text=_text(row),
         kind=Kind.INJECTED if from_harness else Kind.TURN,
         timestamp=_time(row),
-        tokens=_count_tokens({}, extra),
+        tokens=read_usage(as_dict(extra.get("response")).get("usage")),
     )
 
 
@@ -320,27 +297,3 @@ def _reasoning(row: dict[str, Any]) -> str:
 
 def _time(row: dict[str, Any]) -> float | None:
     return parse_time(as_dict(row.get("extra")).get("timestamp", row.get("timestamp")))
-
-
-def _count_tokens(row: dict[str, Any], extra: dict[str, Any]) -> Tokens | None:
-    """Usage of one response; chat counts include what came from the cache, so it is taken off."""
-    usage = as_dict(as_dict(extra.get("response")).get("usage") or row.get("usage"))
-    details = as_dict(usage.get("prompt_tokens_details") or usage.get("input_tokens_details"))
-    more = as_dict(usage.get("completion_tokens_details") or usage.get("output_tokens_details"))
-    read = _count(details.get("cached_tokens"), usage.get("cache_read_input_tokens"))
-    written = _count(usage.get("cache_creation_input_tokens"))
-    sent = _count(usage.get("prompt_tokens"), usage.get("input_tokens"))
-    if details or "prompt_tokens" in usage:
-        sent = max(sent - read - written, 0)
-    tokens = Tokens(
-        input=sent,
-        output=_count(usage.get("completion_tokens"), usage.get("output_tokens")),
-        cache_read=read,
-        cache_write=written,
-        reasoning=_count(more.get("reasoning_tokens")),
-    )
-    return tokens if tokens.total else None
-
-
-def _count(*values: Any) -> int:
-    return max((as_int(value) or 0 for value in values), default=0)

@@ -9,11 +9,11 @@ function call and neither do we.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec.structs import replace
 
 from warmstart.model import (
     Compaction,
@@ -35,14 +35,15 @@ from warmstart.sources.fields import (
     as_int,
     as_text,
     content_text,
-    dump,
-    parse_arguments,
+    make_request,
     parse_time,
 )
-from warmstart.sources.files import parse_json
+from warmstart.sources.json_text import dump, parse_text
 from warmstart.sources.log import ReadLog
+from warmstart.sources.openai_blocks import read_usage
 from warmstart.sources.reader import Probe, Unit
-from warmstart.sources.sqlite import list_columns, open_database, select_known
+from warmstart.sources.sqlite import DatabaseReader, open_database
+from warmstart.sources.sqlite_guard import GuardedConnection
 
 SESSIONS, MESSAGES = "agent_sessions", "agent_messages"
 STRUCTURE, USAGE = "message_structure", "turn_usage"
@@ -77,7 +78,7 @@ class Row(NamedTuple):
     created_at: float | None
 
 
-class OpenAIAgents:
+class OpenAIAgents(DatabaseReader):
     """OpenAI Agents SDK sessions."""
 
     name = "openai_agents"
@@ -98,12 +99,13 @@ class OpenAIAgents:
             else:
                 yield Unit(path=path, key=session_id, fingerprint=state)
 
-    def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
+    def read_rows(
+        self, connection: GuardedConnection, unit: Unit, log: ReadLog
+    ) -> Iterator[Session]:
         """The session, and each of its branches as one more."""
-        with open_database(unit.path) as connection:
-            rows = _read_rows(connection, unit, log)
-            branches = _read_branches(connection, unit.key, rows)
-            tokens = _read_usage(connection, unit.key)
+        rows = _read_rows(connection, unit, log)
+        branches = _read_branches(connection, unit.key, rows)
+        tokens = _read_usage(connection, unit.key)
         counted: dict[Any, str] = {}
         for branch, row_ids in branches.items():
             shared = [row_id for row_id in row_ids if row_id in counted]
@@ -124,48 +126,48 @@ def _name(session_id: str, branch: str) -> str:
     return session_id if branch == MAIN else f"{session_id}/{branch}"
 
 
-def _list_states(connection: sqlite3.Connection) -> dict[Any, str]:
+def _list_states(connection: GuardedConnection) -> dict[Any, str]:
     """What changes with each session, in one pass over each table's index."""
-    columns = select_known(connection, SESSIONS, ("session_id", "updated_at"))
+    columns = connection.known_columns(SESSIONS, ("session_id", "updated_at"))
     counts = "SELECT session_id, count(*), max(id) FROM {} GROUP BY session_id ORDER BY min(id)"
     queries = [counts.format(MESSAGES), f"SELECT {columns} FROM {SESSIONS}"]
-    if list_columns(connection, STRUCTURE) >= STRUCTURE_COLUMNS:
+    if connection.columns(STRUCTURE) >= STRUCTURE_COLUMNS:
         queries.append(counts.format(STRUCTURE))
-    if list_columns(connection, USAGE) >= set(USAGE_COLUMNS):
+    if connection.columns(USAGE) >= set(USAGE_COLUMNS):
         queries.append(f"SELECT session_id, total(total_tokens) FROM {USAGE} GROUP BY session_id")
     states: dict[Any, str] = {}
     for query in queries:
-        for key, *values in connection.execute(query):
+        for key, *values in connection.select(query):
             states[key] = f"{states.get(key, '')}/{'-'.join(map(str, values))}"
     return states
 
 
-def _read_rows(connection: sqlite3.Connection, unit: Unit, log: ReadLog) -> dict[Any, Row]:
-    columns = select_known(connection, MESSAGES, ("id", "message_data", "created_at"))
+def _read_rows(connection: GuardedConnection, unit: Unit, log: ReadLog) -> dict[Any, Row]:
+    columns = connection.known_columns(MESSAGES, ("id", "message_data", "created_at"))
     rows = {}
-    for row in connection.execute(
-        f"SELECT {columns} FROM {MESSAGES} WHERE session_id = ? ORDER BY id", (unit.key,)
+    for key, data, created_at in connection.select(
+        f"SELECT {columns} FROM {MESSAGES} WHERE session_id = ? ORDER BY id", unit.key
     ):
-        item = parse_json((as_text(row["message_data"]) or "").encode("utf-8", "replace"))
+        item = parse_text(as_text(data) or "")
         if not isinstance(item, dict):
             log.skip("item is no JSON object", unit.path)
         elif "__enc__" in item:
             log.skip("item is encrypted", unit.path)
         else:
-            rows[row["id"]] = Row(row["id"], item, parse_time(row["created_at"]))
+            rows[key] = Row(key, item, parse_time(created_at))
     return rows
 
 
 def _read_branches(
-    connection: sqlite3.Connection, session_id: str, rows: Mapping[Any, Row]
+    connection: GuardedConnection, session_id: str, rows: Mapping[Any, Row]
 ) -> dict[str, list[Any]]:
     """Row ids per branch, the main one first; rows that no branch names belong to it."""
     branches: dict[str, list[Any]] = {MAIN: []}
-    if list_columns(connection, STRUCTURE) >= STRUCTURE_COLUMNS:
-        for branch, row_id in connection.execute(
+    if connection.columns(STRUCTURE) >= STRUCTURE_COLUMNS:
+        for branch, row_id in connection.select(
             f"SELECT branch_id, message_id FROM {STRUCTURE} WHERE session_id = ? "
             "ORDER BY sequence_number, id",
-            (session_id,),
+            session_id,
         ):
             if row_id in rows:
                 branches.setdefault(as_id(branch) or MAIN, []).append(row_id)
@@ -176,29 +178,21 @@ def _read_branches(
     return branches
 
 
-def _read_usage(connection: sqlite3.Connection, session_id: str) -> dict[str, Tokens]:
+def _read_usage(connection: GuardedConnection, session_id: str) -> dict[str, Tokens]:
     """Tokens per branch; the input count of the Responses API includes what came from a cache."""
-    if not list_columns(connection, USAGE) >= set(USAGE_COLUMNS):
+    if not connection.columns(USAGE) >= set(USAGE_COLUMNS):
         return {}
     totals: dict[str, Tokens] = {}
-    for row in connection.execute(
-        f"SELECT {', '.join(USAGE_COLUMNS)} FROM {USAGE} WHERE session_id = ?", (session_id,)
+    columns = ", ".join(USAGE_COLUMNS)
+    for values in connection.select(
+        f"SELECT {columns} FROM {USAGE} WHERE session_id = ?", session_id
     ):
-        cached = _detail(row["input_tokens_details"], "cached_tokens")
-        turn = Tokens(
-            input=max((as_int(row["input_tokens"]) or 0) - cached, 0),
-            output=max(as_int(row["output_tokens"]) or 0, 0),
-            cache_read=cached,
-            reasoning=_detail(row["output_tokens_details"], "reasoning_tokens"),
-        )
+        row = dict(zip(USAGE_COLUMNS, values, strict=True))
+        for name in ("input_tokens_details", "output_tokens_details"):
+            row[name] = parse_text(as_text(row[name]) or "{}")
         branch = as_id(row["branch_id"]) or MAIN
-        totals[branch] = totals.get(branch, Tokens()) + turn
+        totals[branch] = totals.get(branch, Tokens()) + (read_usage(row) or Tokens())
     return totals
-
-
-def _detail(cell: Any, name: str) -> int:
-    details = as_dict(parse_json((as_text(cell) or "{}").encode("utf-8", "replace")))
-    return max(as_int(details.get(name)) or 0, 0)
 
 
 def _build(unit: Unit, native_id: str, entries: Sequence[Message | None], **fields: Any) -> Session:
@@ -286,13 +280,8 @@ def _call_id(item: Mapping[str, Any]) -> str | None:
 def _read_call(item: Mapping[str, Any], kind: str) -> Request:
     name = next((name for name in ARGUMENT_FIELDS if item.get(name) is not None), "arguments")
     value = item.get(name)
-    arguments = parse_arguments({name: value} if name in ("code", "queries") else value)
-    return Request(
-        tool=as_text(item.get("name")) or kind,
-        id=_call_id(item),
-        arguments=arguments.data,
-        raw=arguments.raw,
-    )
+    written = {name: value} if name in ("code", "queries") else value
+    return make_request(item.get("name"), _call_id(item), written, kind)
 
 
 def _read_output(item: Mapping[str, Any], kind: str) -> Result:

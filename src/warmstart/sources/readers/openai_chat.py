@@ -7,34 +7,35 @@ to a tool message is believed, everything else is left to the judge.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from warmstart.model import Message, Request, Result, Role, Session, Tokens
+from warmstart.model import Message, Request, Result, Role, Session
 from warmstart.sources.anthropic_blocks import is_result, read_result
 from warmstart.sources.fields import (
     as_bool,
     as_dict,
     as_dicts,
+    as_float,
     as_id,
-    as_int,
     as_list,
     as_text,
     content_text,
-    dump,
-    parse_arguments,
+    make_request,
     parse_time,
 )
 from warmstart.sources.files import (
     Line,
-    read_json_lines,
 )
 from warmstart.sources.joining import build_chat
+from warmstart.sources.json_text import dump
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file, name_record
-from warmstart.sources.reader import Probe, Unit, file_unit
-from warmstart.sources.records import as_record, count_lines, read_document, sniff_lines
+from warmstart.sources.openai_blocks import read_requests, read_usage
+from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
+from warmstart.sources.records import read_records
 
 ROLES = {
     "system": Role.SYSTEM,
@@ -65,7 +66,7 @@ FOREIGN_PARTS = frozenset(
 SNIFFED = 12
 
 
-class OpenAIChat:
+class OpenAIChat(FileReader):
     """Chat completions and Responses conversations."""
 
     name = "openai_chat"
@@ -82,30 +83,22 @@ class OpenAIChat:
 
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
         """One session per conversation; a file of bare messages is one."""
-        records = read_document(unit.path)
-        if records is None and _first_record_is_entry(unit.path):
-            records = [line.data for line in read_json_lines(unit.path, log)]
-        if records is None:
-            before = count_lines(unit.path, unit.start)
-            lines = read_json_lines(unit.path, log, unit.start)
-            yield from self._read_conversations(lines, unit.path, log, before)
-            return
-        # What is appended belongs to this same document: it is always read from its start.
-        log.resume_at = 0
-        if any(_is_entry(record) for record in records):
-            yield self._read_session({}, records, name_file(unit.path), unit.path, log)
+        records = read_records(unit.path, log)
+        first = list(islice(records, SNIFFED))
+        known = (one for _, one in first if _is_entry(one) or _is_conversation(one))
+        if _is_entry(next(known, None)):
+            entries = [record for _, record in chain(first, records)]
+            yield self._read_session({}, entries, name_file(unit.path), unit.path, log)
         else:
-            numbered = (Line(number, as_record(item)) for number, item in enumerate(records, 1))
-            yield from self._read_conversations(numbered, unit.path, log, 0)
+            yield from self._read_conversations(chain(first, records), unit.path, log)
 
     def _read_conversations(
-        self, lines: Iterator[Line], path: Path, log: ReadLog, before: int
+        self, lines: Iterable[Line], path: Path, log: ReadLog
     ) -> Iterator[Session]:
-        for line in lines:
-            number = before + line.number
-            if _is_conversation(line.data):
-                own = name_record(path, _own_id(line.data), number)
-                yield self._read_session(line.data, _entries_of(line.data), own, path, log)
+        for number, record in lines:
+            if _is_conversation(record):
+                own = name_record(path, _own_id(record), number)
+                yield self._read_session(record, _entries_of(record), own, path, log)
             else:
                 log.skip("record is no conversation", path, number)
 
@@ -120,7 +113,9 @@ class OpenAIChat:
             model=as_text(record.get("model")),
             title=as_text(record.get("title")),
             started_at=_first_time(record, "created_at", "created", "timestamp"),
-            tokens=_read_usage(record.get("usage")),
+            tokens=read_usage(record.get("usage")),
+            task=as_id(record.get("task")) or as_id(record.get("task_id")),
+            reward=as_float(record.get("reward")),
             path=str(path),
         )
 
@@ -169,12 +164,6 @@ def _has_foreign_parts(entry: dict[str, Any]) -> bool:
     )
 
 
-def _first_record_is_entry(path: Path) -> bool:
-    """Whether lines are messages rather than conversations, by the first that is either."""
-    known = (value for value in sniff_lines(path) if _is_entry(value) or _is_conversation(value))
-    return _is_entry(next(known, None))
-
-
 def _read_messages(entries: list[Any], path: Path, log: ReadLog) -> Iterator[Message]:
     for entry in entries:
         message = _read_entry(as_dict(entry))
@@ -195,13 +184,13 @@ def _read_entry(entry: dict[str, Any]) -> Message | None:
     return Message(
         role=Role.TOOL if answers else role,
         text="" if role is Role.TOOL else _spoken_text(entry),
-        requests=() if answers else tuple(_read_requests(entry)),
+        requests=() if answers else _read_requests(entry),
         results=results,
         reasoning=content_text(entry.get("reasoning_content") or entry.get("reasoning")),
         native_id=as_text(entry.get("id")),
         timestamp=_first_time(entry, "timestamp", "created_at"),
         model=as_text(entry.get("model")),
-        tokens=_read_usage(entry.get("usage")),
+        tokens=read_usage(entry.get("usage")),
     )
 
 
@@ -211,7 +200,7 @@ def _read_item(item: dict[str, Any]) -> Message | None:
     moment = _first_time(item, "timestamp", "created_at")
     if kind in CALL_ITEMS:
         written = item.get("arguments") if kind == "function_call" else item.get("input")
-        request = _make_request(item.get("name"), item.get("call_id"), written)
+        request = make_request(item.get("name"), item.get("call_id"), written)
         return Message(role=Role.ASSISTANT, requests=(request,), timestamp=moment)
     if kind in OUTPUT_ITEMS:
         result = _read_result(item, "call_id", "output")
@@ -230,14 +219,12 @@ def _spoken_text(entry: dict[str, Any]) -> str:
     return content_text(content) or as_text(entry.get("refusal")) or ""
 
 
-def _read_requests(entry: dict[str, Any]) -> Iterator[Request]:
-    for call in as_dicts(entry.get("tool_calls")):
-        function = as_dict(call.get("function")) or as_dict(call.get("custom")) or call
-        written = function.get("arguments", function.get("input"))
-        yield _make_request(function.get("name"), call.get("id"), written)
+def _read_requests(entry: dict[str, Any]) -> tuple[Request, ...]:
+    requests = read_requests(entry.get("tool_calls"))
     legacy = as_dict(entry.get("function_call"))
     if legacy:
-        yield _make_request(legacy.get("name"), None, legacy.get("arguments"))
+        requests += (make_request(legacy.get("name"), None, legacy.get("arguments")),)
+    return requests
 
 
 def _read_results(entry: dict[str, Any], role: Role) -> Iterator[Result]:
@@ -251,16 +238,6 @@ def _read_results(entry: dict[str, Any], role: Role) -> Iterator[Result]:
         inner = next((call[key] for key in ("output", "result") if call.get(key) is not None), None)
         if inner is not None:
             yield _read_result({**call, "output": inner}, "id", "output")
-
-
-def _make_request(name: Any, call_id: Any, written: Any) -> Request:
-    arguments = parse_arguments(written)
-    return Request(
-        tool=as_text(name) or "unknown",
-        id=as_id(call_id),
-        arguments=arguments.data,
-        raw=arguments.raw,
-    )
 
 
 def _read_result(entry: dict[str, Any], id_key: str, text_key: str) -> Result:
@@ -279,26 +256,3 @@ def _read_flag(entry: dict[str, Any]) -> bool | None:
     if flag is not None:
         return flag
     return {"error": True, "success": False}.get(as_text(entry.get("status")) or "")
-
-
-def _read_usage(value: Any) -> Tokens | None:
-    """Usage in either spelling; cached tokens are part of the prompt there and apart here."""
-    usage = as_dict(value)
-    written = _count(usage, "completion_tokens", "output_tokens")
-    prompt = _count(usage, "prompt_tokens", "input_tokens")
-    if not prompt and not written:
-        return None
-    prompt_parts = usage.get("prompt_tokens_details") or usage.get("input_tokens_details")
-    written_parts = usage.get("completion_tokens_details") or usage.get("output_tokens_details")
-    cached = min(_count(as_dict(prompt_parts), "cached_tokens"), prompt)
-    return Tokens(
-        input=prompt - cached,
-        output=written,
-        cache_read=cached,
-        reasoning=_count(as_dict(written_parts), "reasoning_tokens"),
-    )
-
-
-def _count(usage: dict[str, Any], *names: str) -> int:
-    counts = (as_int(usage.get(name)) for name in names)
-    return max(next((count for count in counts if count is not None), 0), 0)

@@ -2,42 +2,84 @@
 
 All three hold the same objects: a session, its messages (ordered by creation time, then id, as
 opencode orders them: its ids wrap around every two years) and their parts. A data folder can hold
-the same session in the database and in the folder it was migrated from; the database wins.
+the same session in the database and in the folder it was migrated from; the database wins::
+
+    session   {"id", "parentID", "directory", "title", "version", "time", "revert"}
+    message   {"id", "role", "modelID", "tokens", "cost", "time", "summary"}
+    part      {"type": "text", "text", "synthetic"}, {"type": "reasoning", "text"},
+              {"type": "tool", "tool", "callID", "state": {"status", "input", "output"}},
+              {"type": "compaction", "auto", "tail_start_id"}
+
+An assistant message holds its tool calls with their results; it becomes one message that asks and
+one that answers. Text that opencode wrote in the user's name ("synthetic") is kept apart from what
+the user wrote. A message seen before in the same scan is a copy: a fork repeats its parent's
+messages under new ids, with their times and texts unchanged.
 """
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
 
 from warmstart.errors import SourceError
-from warmstart.model import Link, Parent, Session
+from warmstart.model import (
+    Compaction,
+    Fate,
+    Kind,
+    Link,
+    Message,
+    Parent,
+    Result,
+    Role,
+    Session,
+    Status,
+    Tokens,
+)
 from warmstart.sources.assemble import build_session
 from warmstart.sources.fields import (
+    as_bool,
     as_dict,
     as_dicts,
+    as_float,
     as_id,
+    as_int,
     as_text,
+    content_text,
+    make_request,
     parse_time,
+    parse_tokens,
 )
-from warmstart.sources.files import parse_json, read_json
+from warmstart.sources.files import read_json
+from warmstart.sources.json_text import dump, parse_text
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file
-from warmstart.sources.reader import Probe, Unit, file_fingerprint, file_unit
-from warmstart.sources.readers._opencode_messages import ORIGIN, Entry, Transcript
-from warmstart.sources.sqlite import is_database, list_columns, open_database, select_known
+from warmstart.sources.reader import OpenSource, Probe, Unit, file_fingerprint, file_unit
+from warmstart.sources.sqlite import DatabaseReader, is_database, open_database
+from warmstart.sources.sqlite_guard import GuardedConnection
 
+ORIGIN = "opencode"
+TOKENS = {
+    "input": "input", "output": "output", "reasoning": "reasoning", "cache_read": "read",
+    "cache_write": "write",
+}  # fmt: skip
+TRIGGERS = {True: "auto", False: "manual", None: None}
+ANSWERED = frozenset({"completed", "error"})
 TABLES = frozenset({"session", "message", "part"})
 SESSION_COLUMNS = (
     "id", "parent_id", "directory", "title", "version", "revert", "time_created",
     "time_updated",
 )  # fmt: skip
+LISTED = ("id", "time_created", "time_updated")
 STORAGE = "storage"
 
 
-class Opencode:
+class Opencode(DatabaseReader):
     """opencode's database, storage folder, data folder, or one exported session."""
 
     name = ORIGIN
@@ -72,13 +114,26 @@ class Opencode:
         elif unit.path.suffix == ".json":
             yield _read_stored(unit, log)
         else:
-            yield _read_row(unit, log)
+            yield from super().read(unit, log)
+
+    def open(self, path: Path) -> AbstractContextManager[OpenSource]:
+        """Keep a database open; files are opened one by one."""
+        return super().open(path) if is_database(path) else nullcontext(self)
+
+    def read_rows(
+        self, connection: GuardedConnection, unit: Unit, log: ReadLog
+    ) -> Iterator[Session]:
+        """The one session of a unit of a database."""
+        columns = connection.known_columns("session", SESSION_COLUMNS)
+        rows = connection.select(f"SELECT {columns} FROM session WHERE id = ?", unit.key)
+        info = dict(zip(SESSION_COLUMNS, rows[0], strict=True)) if rows else {}
+        yield _build(unit, _info_of_row(info), _read_entries(connection, unit, log), log)
 
 
 def _holds_messages(path: Path, log: ReadLog) -> bool:
     try:
         with open_database(path) as connection:
-            return bool(list_columns(connection, "message"))
+            return bool(connection.columns("message"))
     except SourceError as error:
         log.skip(error.message.rpartition(": ")[2], path)
         return False
@@ -111,31 +166,31 @@ def _is_export(probe: Probe) -> bool:
 
 def _list_database(path: Path, log: ReadLog) -> list[Unit]:
     with open_database(path) as connection:
-        columns = select_known(connection, "session", SESSION_COLUMNS)
-        rows = connection.execute(f"SELECT {columns} FROM session ORDER BY id").fetchall()
+        columns = connection.known_columns("session", LISTED)
+        rows = connection.select(f"SELECT {columns} FROM session ORDER BY id")
         counts = [_count_rows(connection, table) for table in ("message", "part")]
-    rows.sort(key=lambda row: parse_time(row["time_created"]) or 0.0)
+    rows.sort(key=lambda row: parse_time(row[1]) or 0.0)
     units = []
-    for row in rows:
-        session_id = as_id(row["id"])
+    for key, _, updated in rows:
+        session_id = as_id(key)
         if session_id is None:
             log.skip("session without an id", path)
             continue
-        state = [row["time_updated"], *(count.get(row["id"]) for count in counts)]
+        state = [updated, *(count.get(key) for count in counts)]
         units.append(Unit(path=path, key=session_id, fingerprint="-".join(map(str, state))))
     return units
 
 
-def _count_rows(connection: sqlite3.Connection, table: str) -> dict[Any, str]:
+def _count_rows(connection: GuardedConnection, table: str) -> dict[Any, str]:
     """How many rows per session and, of messages, when one last changed.
 
     A part changes in place, but its message is written again when the step is finished; the parts
     alone are counted, from their index, because reading them is reading the whole database.
     """
     changed = "0"
-    if table == "message" and "time_updated" in list_columns(connection, table):
+    if table == "message" and "time_updated" in connection.columns(table):
         changed = "max(time_updated)"
-    rows = connection.execute(
+    rows = connection.select(
         f"SELECT session_id, count(*), {changed} FROM {table} GROUP BY session_id"
     )
     return {row[0]: f"{row[1]}:{row[2]}" for row in rows}
@@ -146,17 +201,6 @@ def _storage_fingerprint(session_file: Path) -> str:
     files = [session_file, *_files_in(_message_folders(session_file))]
     newest = max(file.stat().st_mtime_ns for file in files)
     return f"{file_fingerprint(session_file)}-{len(files)}-{newest}"
-
-
-def _read_row(unit: Unit, log: ReadLog) -> Session:
-    with open_database(unit.path) as connection:
-        columns = select_known(connection, "session", SESSION_COLUMNS)
-        row = connection.execute(
-            f"SELECT {columns} FROM session WHERE id = ?", (unit.key,)
-        ).fetchone()
-        entries = _read_entries(connection, unit, log)
-    info = dict(row) if row else {}
-    return _build(unit, _info_of_row(info), entries, log)
 
 
 def _info_of_row(row: dict[str, Any]) -> dict[str, Any]:
@@ -170,35 +214,35 @@ def _info_of_row(row: dict[str, Any]) -> dict[str, Any]:
 
 def _parse(value: Any) -> Any:
     text = as_text(value)
-    return parse_json(text.encode("utf-8", "replace")) if text else None
+    return parse_text(text) if text else None
 
 
-def _read_entries(connection: sqlite3.Connection, unit: Unit, log: ReadLog) -> list[Entry]:
+def _read_entries(connection: GuardedConnection, unit: Unit, log: ReadLog) -> list[_StoredMessage]:
     parts: dict[Any, list[dict[str, Any]]] = {}
-    for row in connection.execute(
-        "SELECT id, message_id, data FROM part WHERE session_id = ? ORDER BY id", (unit.key,)
+    for key, message, data in connection.select(
+        "SELECT id, message_id, data FROM part WHERE session_id = ? ORDER BY id", unit.key
     ):
-        parts.setdefault(row["message_id"], []).extend(_decode(row, "part", unit.path, log))
-    rows = connection.execute(
-        "SELECT id, data FROM message WHERE session_id = ? ORDER BY id", (unit.key,)
-    )
-    return _in_order(
-        Entry(info, parts.get(row["id"], ()))
-        for row in rows
-        for info in _decode(row, "message", unit.path, log)
-    )
+        part = _parse(data)
+        if isinstance(part, dict):
+            part["id"] = key
+            parts.setdefault(message, []).append(part)
+        else:
+            log.skip("part is no JSON object", unit.path)
+    entries = []
+    for key, data in connection.select(
+        "SELECT id, data FROM message WHERE session_id = ? ORDER BY id", unit.key
+    ):
+        info = _parse(data)
+        if isinstance(info, dict):
+            info["id"] = key
+            entries.append(_StoredMessage(info, parts.get(key, ())))
+        else:
+            log.skip("message is no JSON object", unit.path)
+    return _in_order(entries)
 
 
-def _decode(row: sqlite3.Row, what: str, path: Path, log: ReadLog) -> Iterator[dict[str, Any]]:
-    data = _parse(row["data"])
-    if isinstance(data, dict):
-        yield data | {"id": row["id"]}
-    else:
-        log.skip(f"{what} is no JSON object", path)
-
-
-def _in_order(entries: Iterable[Entry]) -> list[Entry]:
-    def order(entry: Entry) -> tuple[float, str]:
+def _in_order(entries: Iterable[_StoredMessage]) -> list[_StoredMessage]:
+    def order(entry: _StoredMessage) -> tuple[float, str]:
         created = parse_time(as_dict(entry.info.get("time")).get("created"))
         return created or 0.0, as_id(entry.info.get("id")) or ""
 
@@ -212,7 +256,7 @@ def _read_export(path: Path, log: ReadLog) -> Session:
     info = as_dict(document.get("info"))
     messages = document.get("messages")
     entries = [
-        Entry(as_dict(item.get("info")), list(as_dicts(item.get("parts"))))
+        _StoredMessage(as_dict(item.get("info")), list(as_dicts(item.get("parts"))))
         for item in as_dicts(messages)
     ]
     lost = len(messages) - len(entries) if isinstance(messages, list) else 0
@@ -233,7 +277,7 @@ def _read_stored(unit: Unit, log: ReadLog) -> Session:
                 storage / "session" / "part" / unit.key / file.stem,
             )
             parts = [part for path in _files_in(folders) for part in _read_object(path, log)]
-            entries.append(Entry({"id": file.stem} | info, parts))
+            entries.append(_StoredMessage({"id": file.stem} | info, parts))
     info = next(_read_object(unit.path, log), {})
     return _build(unit, info, _in_order(entries), log)
 
@@ -259,8 +303,10 @@ def _read_object(path: Path, log: ReadLog) -> Iterator[dict[str, Any]]:
         log.skip("file is JSON but no object", path)
 
 
-def _build(unit: Unit, info: dict[str, Any], entries: Iterable[Entry], log: ReadLog) -> Session:
-    transcript = Transcript(unit.path, log)
+def _build(
+    unit: Unit, info: dict[str, Any], entries: Iterable[_StoredMessage], log: ReadLog
+) -> Session:
+    transcript = _SessionReplay(unit.path, log)
     for entry in entries:
         transcript.add(entry)
     transcript.rewind(info.get("revert"))
@@ -281,3 +327,169 @@ def _build(unit: Unit, info: dict[str, Any], entries: Iterable[Entry], log: Read
         cost_usd=transcript.cost_usd or None,
         path=str(unit.path),
     )
+
+
+class _StoredMessage(NamedTuple):
+    """One stored message and its parts, both as plain JSON objects."""
+
+    info: dict[str, Any]
+    parts: Sequence[dict[str, Any]]
+
+
+@dataclass(slots=True)
+class _SessionReplay:
+    """Collects a session's messages, and what only shows while reading them in order."""
+
+    path: Path
+    log: ReadLog
+    messages: list[Message] = field(default_factory=list)
+    compactions: list[Compaction] = field(default_factory=list)
+    cost_usd: float = 0.0
+    _first_of: dict[str, int] = field(default_factory=dict)
+    """Index of the first message of each stored message."""
+    _pending_compaction: dict[str, Any] | None = None
+
+    def add(self, entry: _StoredMessage) -> None:
+        """Take in the next stored message."""
+        native_id = as_id(entry.info.get("id"))
+        if native_id is not None:
+            self._first_of.setdefault(native_id, len(self.messages))
+        for part in entry.parts:
+            if part.get("type") == "compaction":
+                self._compact(part)
+        if _is_summary(entry):
+            self._archive()
+        new = list(_read_entry(entry))
+        if self._is_copy(entry, new):
+            new = [replace(message, fate=Fate.COPIED) for message in new]
+        else:
+            self.cost_usd += max(as_float(entry.info.get("cost")) or 0.0, 0.0)
+        self.messages += new
+        if entry.info.get("role") not in ("assistant", "user"):
+            self.log.skip("message of an unknown role", self.path)
+
+    def _is_copy(self, entry: _StoredMessage, messages: Sequence[Message]) -> bool:
+        """Whether it was met before; one that has no time cannot be told from its like."""
+        created = as_float(as_dict(entry.info.get("time")).get("created"))
+        if created is None or not messages:
+            return False
+        content = [(m.role, m.text, [r.id for r in m.requests]) for m in messages]
+        digest = blake2b(repr(content).encode("utf-8", "replace"), digest_size=12).hexdigest()
+        return not self.log.first_sight(ORIGIN, f"{created}-{digest}")
+
+    def rewind(self, revert: Any) -> None:
+        """Mark what the user took back: everything from a message on, or after it for a part."""
+        target = as_dict(revert)
+        start = self._first_of.get(as_id(target.get("messageID")) or "")
+        if start is None:
+            return
+        if target.get("partID"):
+            later = (first for first in self._first_of.values() if first > start)
+            start = min(later, default=len(self.messages))
+        self._set_fate(range(start, len(self.messages)), Fate.REWOUND)
+
+    def _compact(self, part: dict[str, Any]) -> None:
+        trigger = TRIGGERS.get(as_bool(part.get("auto")))
+        self.compactions.append(Compaction(at=len(self.messages), trigger=trigger))
+        self._pending_compaction = part
+
+    def _archive(self) -> None:
+        """The summary is there: what stands before it is out of sight, but for the kept tail."""
+        end = len(self.messages)
+        if self._pending_compaction is None:
+            self.compactions.append(Compaction(at=end))
+        else:
+            tail = as_id(self._pending_compaction.get("tail_start_id")) or ""
+            end = self._first_of.get(tail, self.compactions[-1].at)
+        self._pending_compaction = None
+        self._set_fate(range(end), Fate.ARCHIVED)
+
+    def _set_fate(self, indexes: range, fate: Fate) -> None:
+        for index in indexes:
+            if self.messages[index].fate is Fate.LIVE:
+                self.messages[index] = replace(self.messages[index], fate=fate)
+
+
+def _is_summary(entry: _StoredMessage) -> bool:
+    """Users' messages have a ``summary`` too: an object, about what they changed."""
+    return entry.info.get("role") == "assistant" and entry.info.get("summary") is True
+
+
+def _read_entry(entry: _StoredMessage) -> Iterator[Message]:
+    common = {
+        "native_id": as_id(entry.info.get("id")),
+        "timestamp": parse_time(as_dict(entry.info.get("time")).get("created")),
+    }
+    role = entry.info.get("role")
+    if role == "assistant":
+        yield from _read_assistant(entry, common)
+    elif role == "user":
+        yield from _read_user(entry, common)
+
+
+def _read_user(entry: _StoredMessage, common: dict[str, Any]) -> Iterator[Message]:
+    own = [part for part in entry.parts if not part.get("synthetic")]
+    synthetic = [part for part in entry.parts if part.get("synthetic")]
+    for parts, kind in ((own, Kind.TURN), (synthetic, Kind.INJECTED)):
+        text = _texts(parts)
+        if text:
+            yield Message(role=Role.USER, text=text, kind=kind, **common)
+
+
+def _read_assistant(entry: _StoredMessage, common: dict[str, Any]) -> Iterator[Message]:
+    tools = [part for part in entry.parts if part.get("type") == "tool"]
+    yield Message(
+        role=Role.ASSISTANT,
+        text=_texts(entry.parts),
+        requests=tuple(
+            make_request(part.get("tool"), _call_id(part), as_dict(part.get("state")).get("input"))
+            for part in tools
+        ),
+        reasoning=_texts(entry.parts, "reasoning"),
+        model=as_text(entry.info.get("modelID")),
+        tokens=_read_tokens(entry.info.get("tokens")),
+        kind=Kind.SUMMARY if _is_summary(entry) else Kind.TURN,
+        **common,
+    )
+    results = tuple(result for part in tools for result in _read_result(part))
+    if results:
+        yield Message(role=Role.TOOL, results=results, **common)
+
+
+def _texts(parts: Sequence[dict[str, Any]], kind: str = "text") -> str:
+    """The text of parts of a kind; for plain text also the names of the files attached."""
+    texts = []
+    for part in parts:
+        if part.get("type") == kind and part.get("ignored") is not True:
+            texts.append(content_text(part.get("text")))
+        elif part.get("type") == "file" and kind == "text":
+            texts.append(f"[file {as_text(part.get('filename')) or ''}".rstrip() + "]")
+    return "\n".join(text for text in texts if text)
+
+
+def _call_id(part: dict[str, Any]) -> str | None:
+    return as_id(part.get("callID")) or as_id(part.get("id"))
+
+
+def _read_result(part: dict[str, Any]) -> Iterator[Result]:
+    """A call still pending or running when the transcript ends has no result."""
+    state = as_dict(part.get("state"))
+    status = as_text(state.get("status"))
+    if status not in ANSWERED:
+        return
+    failed = status == "error"
+    value = state.get("error") if failed else state.get("output")
+    metadata = as_dict(state.get("metadata"))
+    yield Result(
+        text=content_text(value) or ("" if value in (None, "") else dump(value)),
+        call_id=_call_id(part),
+        tool=as_text(part.get("tool")),
+        is_error=failed,
+        exit_code=as_int(metadata.get("exit")),
+        status=Status.CANCELLED if failed and metadata.get("interrupted") is True else None,
+    )
+
+
+def _read_tokens(value: Any) -> Tokens | None:
+    cache = as_dict(as_dict(value).get("cache"))
+    return parse_tokens({**as_dict(value), **cache}, TOKENS)

@@ -7,7 +7,6 @@ the last reading ended. What an event says is told by ``_openhands_v1`` and ``_o
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -17,29 +16,15 @@ from typing import Any, NamedTuple
 from warmstart.errors import SourceError
 from warmstart.model import Session, Tokens
 from warmstart.sources.assemble import build_session
-from warmstart.sources.fields import (
-    as_dict,
-    as_dicts,
-    as_float,
-    as_id,
-    as_int,
-    as_list,
-    as_text,
-    dump,
-)
-from warmstart.sources.files import (
-    parse_json,
-    read_json,
-    read_json_lines,
-    read_lines,
-    unreadable,
-)
+from warmstart.sources.fields import as_dict, as_dicts, as_float, as_id, as_int, as_list, as_text
+from warmstart.sources.files import read_json, read_json_lines, read_lines, unreadable
+from warmstart.sources.json_text import parse_json
 from warmstart.sources.log import ReadLog
-from warmstart.sources.reader import Probe, Unit, file_fingerprint, file_unit
-from warmstart.sources.readers import _openhands_v0, _openhands_v1
-from warmstart.sources.readers._openhands_transcript import Transcript
+from warmstart.sources.naming import name_run, strip_suffixes
+from warmstart.sources.reader import FileReader, Probe, Unit, file_fingerprint, file_unit
+from warmstart.sources.readers import _openhands_events as openhands_events
+from warmstart.sources.readers._openhands_events import EventReplay
 
-SUFFIXES = (".gz", ".zst", ".json", ".jsonl")
 STORES = frozenset({"conversations", "sessions"})
 """Folders whose sub-folders are conversations."""
 BASE_STATE = "base_state.json"
@@ -57,7 +42,7 @@ class _Bill(NamedTuple):
     cost_usd: float | None
 
 
-class OpenHands:
+class OpenHands(FileReader):
     """Reads what OpenHands keeps of its conversations, and what its evaluations write."""
 
     name = "openhands"
@@ -92,7 +77,7 @@ class OpenHands:
 
 
 def _read_runs(unit: Unit, log: ReadLog) -> Iterator[Session]:
-    for line in read_json_lines(unit.path, log, unit.start):
+    for line in read_json_lines(unit.path, log):
         if isinstance(line.data.get("history"), list):
             yield _build_run(line.data, unit.path, log)
         else:
@@ -114,7 +99,7 @@ def _is_event(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
     if isinstance(value.get("kind"), str):
-        return value["kind"] in _openhands_v1.HANDLERS and "source" in value
+        return value["kind"] in openhands_events.HANDLERS and "source" in value
     if isinstance(value.get("action"), str):
         return isinstance(value.get("args"), dict)
     return isinstance(value.get("observation"), str) and isinstance(value.get("extras"), dict)
@@ -258,24 +243,24 @@ def _dig(data: Any, *keys: str) -> Any:
     return data
 
 
-def _tell(events: Iterable[Any], path: Path, log: ReadLog) -> Transcript:
+def _tell(events: Iterable[Any], path: Path, log: ReadLog) -> EventReplay:
     """The conversation a stream of events tells; what is no known event is counted."""
-    transcript = Transcript()
+    transcript = EventReplay()
     unknown = sum(not _tell_event(transcript, event) for event in events)
     if unknown:
         log.skip("event of no known kind", path, count=unknown)
     return transcript
 
 
-def _tell_event(transcript: Transcript, event: Any) -> bool:
+def _tell_event(transcript: EventReplay, event: Any) -> bool:
     if not isinstance(event, dict):
         return False
     if isinstance(event.get("kind"), str):
-        return _openhands_v1.read_event(transcript, event)
+        return openhands_events.read_event(transcript, event)
     if as_text(event.get("action")):
-        _openhands_v0.read_action(transcript, event, event["action"])
+        openhands_events.read_action(transcript, event, event["action"])
     elif as_text(event.get("observation")):
-        _openhands_v0.read_observation(transcript, event, event["observation"])
+        openhands_events.read_observation(transcript, event, event["observation"])
     else:
         return False
     return True
@@ -283,13 +268,10 @@ def _tell_event(transcript: Transcript, event: Any) -> bool:
 
 def _build_events(events: list[Any], path: Path, log: ReadLog) -> Session:
     """A file of events: it names no conversation, and is often called the same everywhere."""
-    name = path.name
-    while name.endswith(SUFFIXES) and "." in name[1:]:
-        name = name.rpartition(".")[0]
     transcript = _tell(events, path, log)
     return build_session(
         OpenHands.name,
-        _mark(name, events),
+        _mark(strip_suffixes(path), events),
         transcript.messages,
         end_reason=transcript.state,
         compactions=tuple(transcript.compactions),
@@ -322,10 +304,7 @@ def _build_run(row: dict[str, Any], path: Path, log: ReadLog) -> Session:
 
 def _mark(name: str, events: list[Any]) -> str:
     """The name and a mark of the first events: a task is run many times under one name."""
-    if not events:
-        return name
-    first = dump(events[:4]).encode("utf-8", "replace")
-    return f"{name}-{hashlib.sha256(first).hexdigest()[:8]}"
+    return name_run(name, events[:4]) if events else name
 
 
 def _find_reward(row: dict[str, Any]) -> float | None:

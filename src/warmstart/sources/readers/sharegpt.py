@@ -20,18 +20,14 @@ from warmstart.sources.fields import (
     as_list,
     as_text,
     content_text,
-    dump,
-    parse_arguments,
+    make_request,
     parse_time,
 )
-from warmstart.sources.files import (
-    is_json,
-    parse_json,
-)
 from warmstart.sources.joining import build_chat
+from warmstart.sources.json_text import dump, is_json, parse_json
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_record
-from warmstart.sources.reader import Probe, Unit, file_unit
+from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 from warmstart.sources.records import read_records
 
 SPEAKERS = {
@@ -70,7 +66,7 @@ class Split(NamedTuple):
     blocks: list[Block]
 
 
-class ShareGPT:
+class ShareGPT(FileReader):
     """``conversations`` of ``from`` and ``value``."""
 
     name = "sharegpt"
@@ -87,7 +83,7 @@ class ShareGPT:
 
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
         """One session per conversation."""
-        for number, record in read_records(unit, log):
+        for number, record in read_records(unit.path, log):
             if _is_conversation(record):
                 yield self._read_session(record, number, unit.path, log)
             else:
@@ -195,13 +191,8 @@ def _read_requests(body: str) -> Iterator[Request]:
         if name is None:
             yield Request(tool=_recover_name(body), raw=body)
             continue
-        arguments = parse_arguments(call.get("arguments", call.get("parameters")))
-        yield Request(
-            tool=name,
-            id=as_id(as_dict(item).get("id")),
-            arguments=arguments.data,
-            raw=arguments.raw,
-        )
+        written = call.get("arguments", call.get("parameters"))
+        yield make_request(name, as_dict(item).get("id"), written)
 
 
 def _recover_name(body: str) -> str:

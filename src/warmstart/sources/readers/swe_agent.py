@@ -7,7 +7,6 @@ them and is used for the prompts at its head only, or every call would count twi
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator
 from itertools import takewhile
@@ -25,15 +24,14 @@ from warmstart.sources.fields import (
     as_list,
     as_text,
     content_text,
-    dump,
     parse_arguments,
     parse_tokens,
 )
 from warmstart.sources.files import read_json
 from warmstart.sources.log import ReadLog
-from warmstart.sources.reader import Probe, Unit, file_unit
+from warmstart.sources.naming import name_run, strip_suffixes
+from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 
-SUFFIXES = (".gz", ".zst", ".json", ".traj")
 COMMANDS = frozenset(
     {
         "open", "goto", "scroll_up", "scroll_down", "create", "edit", "insert", "append", "undo",
@@ -53,7 +51,7 @@ _HARNESS_EXIT = re.compile(r"exit_(?!forfeit)\w+\Z")
 _TOKEN_NAMES = {"input": "tokens_sent", "output": "tokens_received"}
 
 
-class SweAgent:
+class SweAgent(FileReader):
     """Reads SWE-agent's trajectory documents, 0.x and 1.x."""
 
     name = "swe_agent"
@@ -101,7 +99,7 @@ def _build(document: dict[str, Any], path: Path, log: ReadLog, suffix: str) -> S
     steps = list(as_dicts(listed))
     if len(steps) < len(listed):
         log.skip("step is no object", path, count=len(listed) - len(steps))
-    task = as_id(as_dict(config.get("problem_statement")).get("id")) or _stem(path)
+    task = as_id(as_dict(config.get("problem_statement")).get("id")) or strip_suffixes(path)
     messages = [*_read_prompts(document, steps)]
     for index, step in enumerate(steps):
         messages.extend(_read_step(index, step))
@@ -124,15 +122,7 @@ def _run_id(task: str, steps: list[dict[str, Any]]) -> str:
     """The task and a mark of the first step: a task is run many times, under one file name."""
     if not steps:
         return task
-    first = dump([steps[0].get(key) for key in ("response", "action", "execution_time")])
-    return f"{task}-{hashlib.sha256(first.encode('utf-8', 'replace')).hexdigest()[:8]}"
-
-
-def _stem(path: Path) -> str:
-    name = path.name
-    while name.endswith(SUFFIXES) and "." in name[1:]:
-        name = name.rpartition(".")[0]
-    return name
+    return name_run(task, [steps[0].get(key) for key in ("response", "action", "execution_time")])
 
 
 def _working_folder(step: dict[str, Any]) -> str | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from warmstart.errors import SourceError
-from warmstart.model import Kind, Message, Request, Result, Role, Session, Tokens
+from warmstart.model import Kind, Message, Result, Role, Session
 from warmstart.sources.assemble import build_session
 from warmstart.sources.fields import (
     as_bool,
@@ -23,21 +23,18 @@ from warmstart.sources.fields import (
     as_list,
     as_text,
     content_text,
-    dump,
-    parse_arguments,
+    make_request,
     parse_time,
-    parse_tokens,
 )
 from warmstart.sources.files import read_json
+from warmstart.sources.json_text import dump
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file
-from warmstart.sources.reader import Probe, Unit, file_unit
-
-ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.TOOL}
-USAGE = {"input": "prompt_tokens", "output": "completion_tokens"}
+from warmstart.sources.openai_blocks import find_role, read_usage
+from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 
 
-class Tau2Bench:
+class Tau2Bench(FileReader):
     """Results of sierra-research/tau2-bench."""
 
     name = "tau2_bench"
@@ -118,7 +115,7 @@ def _read_messages(
 ) -> Iterator[Message]:
     for item in as_list(simulation.get("messages")):
         entry = as_dict(item)
-        role = ROLES.get(as_text(entry.get("role")) or "")
+        role = find_role(entry)
         if role is None:
             log.skip("message without a known role", path)
         elif role is Role.TOOL:
@@ -134,28 +131,15 @@ def _read_assistant(entry: dict[str, Any], model: str | None) -> Message:
         role=Role.ASSISTANT,
         text=content_text(entry.get("content")),
         reasoning=content_text(entry.get("reasoning")),
-        requests=tuple(_read_requests(entry)),
+        requests=tuple(
+            make_request(call.get("name"), call.get("id"), call.get("arguments"))
+            for call in as_dicts(entry.get("tool_calls"))
+            if call.get("requestor") != "user"
+        ),
         timestamp=parse_time(entry.get("timestamp")),
         model=model,
-        tokens=_read_usage(entry),
+        tokens=read_usage(entry.get("usage")),
     )
-
-
-def _read_usage(entry: dict[str, Any]) -> Tokens | None:
-    return parse_tokens(entry.get("usage"), USAGE)
-
-
-def _read_requests(entry: dict[str, Any]) -> Iterator[Request]:
-    for call in as_dicts(entry.get("tool_calls")):
-        if call.get("requestor") == "user":
-            continue
-        arguments = parse_arguments(call.get("arguments"))
-        yield Request(
-            tool=as_text(call.get("name")) or "unknown",
-            id=as_id(call.get("id")),
-            arguments=arguments.data,
-            raw=arguments.raw,
-        )
 
 
 def _read_other(entry: dict[str, Any], role: Role) -> Message:

@@ -11,35 +11,26 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from warmstart.model import Message, Request, Result, Role, Session
+from warmstart.model import Message, Role, Session
 from warmstart.sources.fields import (
     as_dict,
-    as_dicts,
     as_float,
     as_id,
     as_list,
-    as_text,
     content_text,
-    parse_arguments,
 )
 from warmstart.sources.files import read_json
 from warmstart.sources.joining import build_chat
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file
-from warmstart.sources.reader import Probe, Unit, file_unit
+from warmstart.sources.openai_blocks import find_role, read_requests, read_tool_message
+from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 from warmstart.sources.records import file_stem
 
 ENVIRONMENTS = ("airline", "retail")
-ROLES = {
-    "system": Role.SYSTEM,
-    "user": Role.USER,
-    "assistant": Role.ASSISTANT,
-    "tool": Role.TOOL,
-    "function": Role.TOOL,
-}
 
 
-class TauBench:
+class TauBench(FileReader):
     """Results files of sierra-research/tau-bench."""
 
     name = "tau_bench"
@@ -108,35 +99,15 @@ def _environment(stem: str) -> str | None:
 def _read_messages(run: dict[str, Any], path: Path, log: ReadLog) -> Iterator[Message]:
     for item in as_list(run.get("traj")):
         entry = as_dict(item)
-        role = ROLES.get(as_text(entry.get("role")) or "")
+        role = find_role(entry)
         if role is None:
             log.skip("message without a known role", path)
         elif role is Role.TOOL:
-            yield Message(role=role, results=(_read_result(entry),))
+            yield Message(role=role, results=(read_tool_message(entry),))
         else:
             yield Message(
                 role=role,
                 text=content_text(entry.get("content")),
                 reasoning=content_text(entry.get("reasoning_content")),
-                requests=tuple(_read_requests(entry)),
+                requests=read_requests(entry.get("tool_calls")),
             )
-
-
-def _read_requests(entry: dict[str, Any]) -> Iterator[Request]:
-    for call in as_dicts(entry.get("tool_calls")):
-        function = as_dict(call.get("function"))
-        arguments = parse_arguments(function.get("arguments"))
-        yield Request(
-            tool=as_text(function.get("name")) or "unknown",
-            id=as_id(call.get("id")),
-            arguments=arguments.data,
-            raw=arguments.raw,
-        )
-
-
-def _read_result(entry: dict[str, Any]) -> Result:
-    return Result(
-        text=content_text(entry.get("content")),
-        call_id=as_id(entry.get("tool_call_id")),
-        tool=as_text(entry.get("name")),
-    )

@@ -2,7 +2,7 @@
 
 The format is described in ``warmstart.export.warmstart``. Outcomes are taken from the file when
 this very version judged them, else the calls are joined and judged anew. Files are append-only and
-hold one session per line, so a read can be taken up again at ``log.resume_at``.
+hold one session per line.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from warmstart.sources.fields import (
 )
 from warmstart.sources.files import Line, read_json_lines
 from warmstart.sources.log import ReadLog
-from warmstart.sources.reader import Probe, Unit, file_unit
+from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 
 SCHEMA_NAME = "warmstart.session"
 SCHEMA_MAJOR = 1
@@ -52,7 +52,7 @@ _Default = TypeVar("_Default")
 _Item = TypeVar("_Item")
 
 
-class Warmstart:
+class Warmstart(FileReader):
     """warmstart export."""
 
     name = "warmstart"
@@ -68,8 +68,8 @@ class Warmstart:
         return file_unit(path)
 
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
-        """Every session of the file from ``unit.start`` on."""
-        for line in read_json_lines(unit.path, log, unit.start):
+        """Every session of the file."""
+        for line in read_json_lines(unit.path, log):
             problem = _find_problem(line.data)
             if problem:
                 log.skip(problem, unit.path, line.number)

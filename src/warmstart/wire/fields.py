@@ -1,0 +1,126 @@
+"""Typed values out of a provider's JSON.
+
+A getter returns None or an empty value for a wrong type, so that a wrong type in a known field
+costs that field and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from warmstart.model import Request
+from warmstart.wire.encoding import encode_json
+
+Body = dict[str, Any]
+"""A JSON object of a provider: a request, a response, or a part of one."""
+MAX_TOKENS = 10**12
+"""More than any session uses, and sums of it stay within 64 bits."""
+
+
+def as_dict(value: Any) -> Body:
+    """The object itself, or an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: Any) -> list[Any]:
+    """A copy of the list, or an empty one."""
+    return list(value) if isinstance(value, list) else []
+
+
+def as_dicts(value: Any) -> list[Body]:
+    """The objects of a list, without anything else in it."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def as_text(value: Any) -> str:
+    """The text itself, or an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def as_int(value: Any) -> int | None:
+    """A whole number that is not a bool, or None."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def as_float(value: Any) -> float | None:
+    """A number that is not a bool, or None."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if is_number else None
+
+
+def read_count(usage: Mapping[str, Any], name: str) -> int:
+    """A count of tokens; 0 for what cannot be one."""
+    count = as_int(usage.get(name)) or 0
+    return count if 0 <= count <= MAX_TOKENS else 0
+
+
+def read_text(content: Any, separator: str = "\n") -> str:
+    """The text of a content field: a string, a block, or a list of both.
+
+    A block without text, such as an image, becomes its type in brackets, so that nothing vanishes.
+    """
+    if isinstance(content, str):
+        return content
+    blocks = content if isinstance(content, list) else [content]
+    parts = (block if isinstance(block, str) else _read_block(as_dict(block)) for block in blocks)
+    return separator.join(filter(None, parts))
+
+
+def _read_block(block: Body) -> str:
+    for key in ("text", "content", "output", "refusal", "thinking"):
+        inner = block.get(key)
+        if isinstance(inner, str):
+            return inner
+        if isinstance(inner, list | dict):
+            # One level only: hostile nesting must not recurse.
+            items = inner if isinstance(inner, list) else [inner]
+            texts = (item if isinstance(item, str) else as_dict(item).get("text") for item in items)
+            return "\n".join(text for text in texts if isinstance(text, str))
+    kind = as_text(block.get("type"))
+    return f"[{kind}]" if kind else ""
+
+
+def read_request(name: Any, call_id: Any, arguments: Any) -> Request:
+    """A call, its arguments from an object or JSON text; other text is kept as ``raw``."""
+    data, raw = _read_arguments(arguments)
+    if isinstance(call_id, int) and not isinstance(call_id, bool):
+        call_id = str(call_id)
+    tool = as_text(name) or "unknown"
+    return Request(tool=tool, id=as_text(call_id) or None, arguments=data, raw=raw)
+
+
+def _read_arguments(value: Any) -> tuple[Body, str | None]:
+    if isinstance(value, dict):
+        return value, None
+    if not isinstance(value, str):
+        return {}, None if value is None else encode_text(value)
+    if not value.strip():
+        return {}, None
+    data = parse_json(value)
+    return (data, None) if isinstance(data, dict) else ({}, value)
+
+
+def parse_json(text: str | bytes) -> Any:
+    """The value of JSON text, None where it is not valid JSON."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def as_object(request: Request) -> Body:
+    """The arguments of a call as a JSON object, whatever was written."""
+    return dict(request.arguments) if request.raw is None else {"raw": request.raw}
+
+
+def as_argument_text(request: Request) -> str:
+    """The arguments of a call as text, exactly as written where that is not a JSON object."""
+    return encode_text(request.arguments) if request.raw is None else request.raw
+
+
+def encode_text(value: Any) -> str:
+    """A value as JSON text."""
+    return encode_json(value).decode("utf-8", "replace")
