@@ -15,8 +15,9 @@ import time
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from warmstart.errors import SourceError
 from warmstart.facts.collector import gc_paused
@@ -26,6 +27,7 @@ from warmstart.facts.pool import MAX_WORKERS, can_fork, run_shares
 from warmstart.facts.writing import (
     Mask,
     Reading,
+    SourceState,
     UnitRow,
     delete_units,
     ensure_sources,
@@ -35,7 +37,7 @@ from warmstart.facts.writing import (
     write_readings,
     write_source,
 )
-from warmstart.sources import Found, Reader, ReadLog, UnitReader
+from warmstart.sources import Found, ReadLog, UnitReader
 
 __all__ = ["Index", "Progress", "Source", "refresh_sources"]
 
@@ -96,7 +98,6 @@ class _Listing(NamedTuple):
     """A source whose units were listed, and what to remember of it once they are read."""
 
     number: int
-    source: Source
     entries: list[_Entry]
     known: dict[Identity, _Known]
     log: ReadLog
@@ -118,35 +119,62 @@ def refresh_sources(
     Raises:
         SourceError: the one source asked for cannot be read.
     """
-    connection = index.connection
-    states = ensure_sources(connection, index.source_set, [source.path for source in sources])
-    listings: list[_Listing] = []
-    listed: list[int] = []
-    for source, (number, old, measured_before) in zip(sources, states, strict=True):
-        stamp = stamp_file(source.path) if source.is_database else ""
-        if old and stamp == old and not stamp.startswith(RACY):
-            listed.append(number)
-            continue
-        own_log = ReadLog() if source.is_database else log
-        units = source.list_units(own_log)
-        if units is None:
-            continue
-        listed.append(number)
-        entries = list(_make_entries(number, source, units))
-        known = _load_known(connection, number)
-        if not source.is_database:
-            stamp = " ".join(map(stamp_file, sorted(_find_measured(entries))))
-        measured_at, entries = _measure(
-            entries,
-            known,
-            measured_before,
-            was_written=bool(old) and stamp.replace(RACY, "") != old.replace(RACY, ""),
-        )
-        listings.append(_Listing(number, source, entries, known, own_log, stamp, measured_at))
+    listings, listed = _list_all(index, sources, log)
     if listings:
         with gc_paused():
             _Run(index, mask, progress).go(listings)
+    for listing in listings:
+        if listing.stamp:
+            write_source(
+                index.connection,
+                listing.number,
+                stamp=listing.stamp,
+                measured_at=listing.measured_at,
+                log=listing.log,
+            )
     return listed
+
+
+def _list_all(
+    index: Index, sources: Sequence[Source], log: ReadLog
+) -> tuple[list[_Listing], list[int]]:
+    """The sources that may have changed, and the numbers of all that could be listed."""
+    states = ensure_sources(index.connection, index.source_set, [one.path for one in sources])
+    listings: list[_Listing] = []
+    listed: list[int] = []
+    for source, state in zip(sources, states, strict=True):
+        stamp = stamp_file(source.path) if source.is_database else ""
+        if not stamp or stamp != state.stamp or stamp.startswith(RACY):
+            listing = _list(index.connection, source, state, stamp, log)
+            if listing is None:
+                continue
+            listings.append(listing)
+        listed.append(state.number)
+    return listings, listed
+
+
+def _list(
+    connection: sqlite3.Connection, source: Source, state: SourceState, stamp: str, log: ReadLog
+) -> _Listing | None:
+    """The units of a source; None where it cannot be listed.
+
+    What the listing of a database leaves out is remembered with it, because it is not listed again
+    until its file changes; what any other leaves out goes to ``log`` each time.
+    """
+    own_log = ReadLog() if source.is_database else log
+    units = source.list_units(own_log)
+    if units is None:
+        return None
+    entries = list(_make_entries(state.number, source, units))
+    databases = _find_measured(entries)
+    stamp = stamp or " ".join(map(stamp_file, sorted(databases)))
+    known = _load_known(connection, state.number)
+    measured_at = state.measured_at
+    if databases:
+        measured_at, only = _choose_measured(entries, known, state, stamp)
+        entries = _measure(entries, databases, only)
+    skips = own_log if source.is_database else ReadLog()
+    return _Listing(state.number, entries, known, skips, stamp, measured_at)
 
 
 def stamp_file(path: Path) -> str:
@@ -187,8 +215,8 @@ def _load_known(connection: sqlite3.Connection, source: int) -> dict[Identity, _
     return {(row[0], row[1], row[2], row[3]): _Known(*row[4:]) for row in rows}
 
 
-def _find_measured(entries: Iterable[_Entry]) -> dict[Path, Reader]:
-    """The databases among the units of a source whose sessions may be edited in place."""
+def _find_measured(entries: Iterable[_Entry]) -> dict[Path, Any]:
+    """The databases of a source whose sessions may be edited in place, with their readers."""
     return {
         entry.row.path: entry.found.reader
         for entry in entries
@@ -196,32 +224,36 @@ def _find_measured(entries: Iterable[_Entry]) -> dict[Path, Reader]:
     }
 
 
-def _measure(
-    entries: list[_Entry],
-    known: dict[Identity, _Known],
-    measured_at: float,
-    *,
-    was_written: bool,
-) -> tuple[float, list[_Entry]]:
-    """When all units of a source were last measured, and its entries with sizes.
+def _choose_measured(
+    entries: Sequence[_Entry], known: dict[Identity, _Known], state: SourceState, stamp: str
+) -> tuple[float, list[_Entry] | None]:
+    """When all units of a source were last measured, and which ones to measure now.
 
-    Where nothing asks for all sizes, only the units that changed are measured.
+    None stands for all: at first, after an hour, and where a file was written to and no fingerprint
+    changed.
     """
-    databases = _find_measured(entries)
-    if not databases:
-        return measured_at, entries
+    if not known or time.time() - state.measured_at > MEASURE_SECONDS:
+        return time.time(), None
     changed = [entry for entry in entries if _has_changed(entry, known)]
-    is_same = len(known) == len(entries) and not changed
-    is_due = not known or time.time() - measured_at > MEASURE_SECONDS
+    was_written = stamp.replace(RACY, "") != state.stamp.replace(RACY, "")
+    if was_written and not changed and len(known) == len(entries):
+        return state.measured_at, None
+    return state.measured_at, changed
+
+
+def _measure(
+    entries: list[_Entry], databases: Mapping[Path, Any], only: Sequence[_Entry] | None
+) -> list[_Entry]:
+    """The entries of databases with their sizes; with ``only``, just those are measured."""
     sizes: dict[tuple[Path, str], str] = {}
     for path, reader in databases.items():
         keys = None
-        if not is_due and not (was_written and is_same):
-            keys = [entry.row.key for entry in changed if entry.row.path == path]
+        if only is not None:
+            keys = [entry.row.key for entry in only if entry.row.path == path]
         with suppress(SourceError):  # reading it will say why
-            found = getattr(reader, "measure")(path, keys)  # noqa: B009 - few readers have it
+            found = reader.measure(path, keys)
             sizes |= {(path, key): size for key, size in found.items()}
-    return time.time() if is_due else measured_at, [_set_size(e, sizes) for e in entries]
+    return [_set_size(entry, sizes) for entry in entries]
 
 
 def _set_size(entry: _Entry, sizes: Mapping[tuple[Path, str], str]) -> _Entry:
@@ -262,15 +294,6 @@ class _Run:
         if dirty or gone:
             self._read_changes(units, dirty, gone)
         self._move(units)
-        for listing in listings:
-            if listing.stamp:
-                write_source(
-                    self._index.connection,
-                    listing.number,
-                    stamp=listing.stamp,
-                    measured_at=listing.measured_at,
-                    log=listing.log if listing.source.is_database else ReadLog(),
-                )
 
     def _read_changes(
         self, units: Sequence[_Entry], dirty: set[Identity], gone: Sequence[_Known]
@@ -303,28 +326,16 @@ class _Run:
         if len(alone) < POOL_UNITS or not can_fork():
             return dirty
         self._mask([])  # what it loads is then there for both
-        identity = _identify(self._index.path)
-
-        def work(share: Sequence[_Entry]) -> Iterator[int]:
-            # What stops a worker stops the parent too, which reports it.
-            failures = (IndexUnavailableError, sqlite3.Error)
-            with suppress(*failures), open_index(self._index.path) as connection:
-                if _identify(self._index.path) != identity:
-                    return  # another process has replaced the index
-                with _Writer(connection, self._mask) as writer:
-                    for entry in share:
-                        writer.read(entry, ReadLog())
-                        yield 1
-
+        work = partial(_read_share, self._index.path, _identify(self._index.path), self._mask)
         shares = [alone[start::MAX_WORKERS] for start in range(MAX_WORKERS)]
         with suppress(ChildProcessError), closing(run_shares(work, shares)) as done:
             for _ in done:
                 self._count()
         for source in {entry.row.source for entry in alone}:
             self._known |= _load_known(self._index.connection, source)
-        left = {entry.identity for entry in alone if _has_changed(entry, self._known)}
-        self._done = len(alone) - len(left)
-        return dirty.difference(entry.identity for entry in alone) | left
+        left = {entry.identity for entry in units if _has_changed(entry, self._known)}
+        self._done = len(dirty) - len(left)
+        return left & dirty
 
     def _read_in_order(
         self, units: Sequence[_Entry], dirty: set[Identity], sharers: dict[int, list[Identity]]
@@ -432,6 +443,20 @@ class _Writer:
             write_readings(self._connection, waiting, self._mask)
         self._sessions = 0
         self._flushed = time.monotonic()
+
+
+def _read_share(path: Path, file: int | None, mask: Mask, share: Sequence[_Entry]) -> Iterator[int]:
+    """Read and store some units in a worker; ``file`` is the index that the parent has open.
+
+    What stops a worker stops the parent too, which reports it.
+    """
+    with suppress(IndexUnavailableError, sqlite3.Error), open_index(path) as connection:
+        if _identify(path) != file:
+            return  # another process has replaced the index
+        with _Writer(connection, mask) as writer:
+            for entry in share:
+                writer.read(entry, ReadLog())
+                yield 1
 
 
 def _identify(path: Path) -> int | None:

@@ -43,6 +43,15 @@ _value_of = itemgetter(1)
 _tool_and_status = itemgetter(3, 4)
 
 
+class SourceState(NamedTuple):
+    """What the index knows of a source."""
+
+    number: int
+    stamp: str
+    """Of its databases, when all that they held had been read."""
+    measured_at: float
+
+
 class UnitRow(NamedTuple):
     """A unit as the index knows it."""
 
@@ -257,8 +266,8 @@ def write_source(
 
 def ensure_sources(
     connection: sqlite3.Connection, source_set: int, paths: Sequence[Path]
-) -> list[tuple[int, str, float]]:
-    """Number, stamp and time of the last measurement of each source, entered where it is new."""
+) -> list[SourceState]:
+    """What the index knows of each source, entered where it is new."""
     query = "SELECT path, id, position, stamp, measured_at FROM source WHERE source_set = ?"
     names = [store_path(path) for path in paths]
     for _ in range(2):
@@ -276,7 +285,7 @@ def ensure_sources(
                     ON CONFLICT DO UPDATE SET position = excluded.position""",
                 wrong,
             )
-    return [(known[name][0], known[name][2], known[name][3]) for name in names]
+    return [SourceState(known[name][0], known[name][2], known[name][3]) for name in names]
 
 
 def delete_units(connection: sqlite3.Connection, units: Iterable[int]) -> None:

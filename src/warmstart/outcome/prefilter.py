@@ -185,11 +185,7 @@ def _find_flagged(kind: ToolKind, request: Request, text: str) -> Outcome | None
 def _find_for_shell(request: Request, text: str, origin: str) -> Outcome | None:
     line = command_of(request.arguments)
     if origin == "claude_code" and request.tool == "Bash":
-        evidence = "exit_marker"
-        code = find_head_code(text)
-        if code is None and not _opens_like_harness(text):
-            code, evidence = 0, "marker_left_out"
-        return _find_zero(request.tool, line, text, evidence) if code == 0 else None
+        return _find_for_claude_code(line, text)
     if text[:2] == '{"':
         return _find_json_exit(request.tool, line, text)
     if find_head_code(text) == 0:
@@ -197,6 +193,16 @@ def _find_for_shell(request: Request, text: str, origin: str) -> Outcome | None:
     if origin == "claude_code" or request.tool in POWERSHELLS:
         return None
     return NOTHING_WRONG if _is_plain_print(line, text) else None
+
+
+def _find_for_claude_code(line: str, text: str) -> Outcome | None:
+    """A command of Claude Code, which writes an exit code above every result but a zero's."""
+    code = find_head_code(text)
+    if code is not None:
+        return _find_zero("Bash", line, text, "exit_marker") if code == 0 else None
+    if _opens_like_harness(text):
+        return None
+    return _find_zero("Bash", line, text, "marker_left_out")
 
 
 def _find_zero(tool: str, line: str, text: str, evidence: str) -> Outcome | None:
@@ -211,29 +217,34 @@ def _find_json_exit(tool: str, line: str, text: str) -> Outcome | None:
     end = text[-MARKER_CHARS:]
     if tool in POWERSHELLS or "xit c" in end or "xit C" in end or "xited" in end:
         return None
-    if len(text) <= TAIL_CHARS:
-        data = _load_object(text)
-        if data is None:
-            return None
-    elif text.endswith(_TAIL_EXIT) and not text.startswith(_HEADS):
-        last = text[-_END_CHARS : -len(_TAIL_EXIT)]
-        # A key there may be one that the rules read.
-        data = {"exit_code": 0, "output": None if '":' in last else unescape(last)}
-    else:
-        data = fields_at_ends(text[:HEAD_CHARS], text[-TAIL_CHARS:])
+    data = _load_exit_fields(text)
     code = data.get("exit_code")
     if code.__class__ is not int or code or data.get("error") or data.get("status") == "blocked":
         return None
     if not is_masked(line):
         return JSON_EXIT
-    printed = data.get("output")
+    return JSON_EXIT_MASKED if _printed_nothing_bad(line, data.get("output")) else None
+
+
+def _load_exit_fields(text: str) -> dict[str, Any]:
+    """The fields of a shell's answer: all of a short one, those at the ends of a long one."""
+    if len(text) <= TAIL_CHARS:
+        return _load_object(text) or {}
+    if text.endswith(_TAIL_EXIT) and not text.startswith(_HEADS):
+        last = text[-_END_CHARS : -len(_TAIL_EXIT)]
+        # A key there may be one that the rules read.
+        return {"exit_code": 0, "output": None if '":' in last else unescape(last)}
+    return fields_at_ends(text[:HEAD_CHARS], text[-TAIL_CHARS:])
+
+
+def _printed_nothing_bad(line: str, printed: object) -> bool:
+    """Whether a command that hides its exit code printed something, and no sign of a failure."""
     if not isinstance(printed, str) or not printed:
-        return None
+        return False
     # What harnesses put around an output shifts the windows that are looked at.
     if printed[0] in HEADER_LETTERS or printed[-1] in _WRAPPED_ENDS or "\x1b" in printed:
-        return None
-    plain = printed.lstrip("\r\n").rstrip()
-    return JSON_EXIT_MASKED if _hides_nothing(line, plain) else None
+        return False
+    return _hides_nothing(line, printed.lstrip("\r\n").rstrip())
 
 
 def _hides_nothing(line: str, printed: str) -> bool:
@@ -258,15 +269,17 @@ def _load_object(text: str) -> dict[str, Any] | None:
 def _find_for_others(kind: ToolKind, text: str) -> Outcome | None:
     if text[:2] == '{"':
         found = _read_end_fields(text) if len(text) > TAIL_CHARS else _read_object(text)
-        if found is not NOTHING_WRONG or kind is not _CODE:
-            return found
-        if '"status"' in text:
-            return JSON_SUCCESS if text.startswith(_HEAD_RAN) else None
-        # The rules read such an object as output.
-        return found if "\n" not in text and _is_quiet(text) else None
+        return _find_for_code(text) if found is NOTHING_WRONG and kind is _CODE else found
     if not _is_plain_answer(text):
         return None
     return NOTHING_WRONG if kind is not _CODE or not text or _is_quiet(text) else None
+
+
+def _find_for_code(text: str) -> Outcome | None:
+    """An object without telling fields that a program printed; the rules read it as output."""
+    if '"status"' in text:
+        return JSON_SUCCESS if text.startswith(_HEAD_RAN) else None
+    return NOTHING_WRONG if "\n" not in text and _is_quiet(text) else None
 
 
 def _read_object(text: str) -> Outcome | None:
@@ -276,16 +289,17 @@ def _read_object(text: str) -> Outcome | None:
         return None
     if _TELLING.isdisjoint(data):
         return NOTHING_WRONG
-    if not _LEFT_OUT.isdisjoint(data):
+    if not _LEFT_OUT.isdisjoint(data) or _may_say_failure(data):
         return None
-    success, fine = data.get("success"), data.get("ok")
-    if success is False or fine is False or data.get("error"):
-        return None
-    status = data.get("status")
-    if status is not None and (status.__class__ is not str or status in _FAILED_WORDS):
-        return None
-    is_said = "error" in data or success is True or fine is True
+    is_said = "error" in data or data.get("success") is True or data.get("ok") is True
     return JSON_SUCCESS if is_said else NOTHING_WRONG
+
+
+def _may_say_failure(data: dict[str, Any]) -> bool:
+    if data.get("success") is False or data.get("ok") is False or data.get("error"):
+        return True
+    status = data.get("status")
+    return status is not None and (status.__class__ is not str or status in _FAILED_WORDS)
 
 
 def _read_end_fields(text: str) -> Outcome | None:
