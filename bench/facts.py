@@ -37,7 +37,7 @@ from rich.table import Table
 
 from warmstart.app import Workspace
 from warmstart.app.facts import read_facts, read_rows, refresh_facts
-from warmstart.app.profile import profile_corpus
+from warmstart.app.profiles import profile_corpus
 from warmstart.facts import gc_paused
 from warmstart.mine import Rules, plan_mining
 from warmstart.model import Selection

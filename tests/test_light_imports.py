@@ -27,7 +27,7 @@ ALWAYS = (*DRIVERS, *STAGES, "rich", "warmstart.sources", "warmstart.outcome", "
           "warmstart.experiment", "warmstart.gateway", "warmstart.store.sessiondb",
           "warmstart.store.postgres_backend", "zipfile", "asyncio", "email")  # fmt: skip
 CONTENTS = ("warmstart.model.template", "warmstart.model.message", "warmstart.model.session",
-            "warmstart.library.review", "warmstart.template.schema", "warmstart.app.start",
+            "warmstart.library.review", "warmstart.template.schema", "warmstart.app.starts",
             "warmstart.stats", "warmstart.warm", "hashlib")  # fmt: skip
 FORBIDDEN = {
     ("--help",): (*ALWAYS, *CONTENTS, "sqlite3", "orjson", "warmstart.store", "warmstart.library"),

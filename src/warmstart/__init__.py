@@ -17,7 +17,7 @@ from warmstart._version import __version__
 if TYPE_CHECKING:
     from warmstart import warm
     from warmstart.app import Workspace
-    from warmstart.app.start import WarmStart, start
+    from warmstart.app.warm_start import WarmStart, start
     from warmstart.errors import WarmstartError
     from warmstart.model import Template
 
@@ -33,10 +33,10 @@ __all__ = [
 
 _HOMES = {
     "Template": "warmstart.model.template",
-    "WarmStart": "warmstart.app.start",
+    "WarmStart": "warmstart.app.warm_start",
     "WarmstartError": "warmstart.errors",
     "Workspace": "warmstart.app",
-    "start": "warmstart.app.start",
+    "start": "warmstart.app.warm_start",
 }
 
 

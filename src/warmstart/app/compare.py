@@ -11,8 +11,7 @@ from warmstart.app.redaction import open_redactor, redact_texts
 from warmstart.errors import NotFoundError
 from warmstart.facts import derive_facts
 from warmstart.model import Selection, SessionFacts
-from warmstart.profile import DEFAULT_RULES, Rules
-from warmstart.profile.comparison import Comparison, Side, collect_side, compare
+from warmstart.profile import DEFAULT_RULES, Comparison, Rules, Side, collect_side, compare
 from warmstart.sources import ReadLog
 
 __all__ = ["CompareResult", "compare_sides"]

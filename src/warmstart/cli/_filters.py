@@ -93,7 +93,7 @@ def take_rules(workspace: Workspace, options: dict[str, Any]) -> Rules:
     Raises:
         UsageError: a tool type is not written TOOL=TYPE or does not exist.
     """
-    from warmstart.app.profile import load_rules  # noqa: PLC0415 - loads the profile stage
+    from warmstart.app import load_rules  # noqa: PLC0415 - loads the profile stage
 
     names = ("count_trivial", "trivial", "tool_types")
     return load_rules(workspace, **{name: options.pop(name) for name in names})

@@ -10,8 +10,7 @@ from typing import Any
 
 from rich.text import Text
 
-from warmstart.app import Workspace
-from warmstart.app.syncing import Result, Synced, SyncReport, sync_starts
+from warmstart.app import Result, Synced, SyncReport, Workspace, sync_starts
 from warmstart.cli._output import (
     Column,
     list_skips,

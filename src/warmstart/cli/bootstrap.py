@@ -47,7 +47,7 @@ def bootstrap(*, asked: str | None, jobs: int, as_json: bool, quiet: bool, **wan
     TASKS has one task per line (docs/experiments.md). The template is saved as a draft: read it,
     approve it, and test it on other tasks. Interrupted, the same command goes on where it was.
     """
-    from warmstart.app.experiment_runs import RunOptions  # noqa: PLC0415 - keeps --help light
+    from warmstart.app import RunOptions  # noqa: PLC0415 - keeps --help light
     from warmstart.sources import ReadLog  # noqa: PLC0415 - same
 
     runner = read_runner({**wanted, "observed": None})

@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from warmstart.app import Workspace
-from warmstart.app.compare import compare_sides
+from warmstart.app import Workspace, compare_sides
 from warmstart.cli._complete import complete_sessions
 from warmstart.cli._filters import Moment, rule_options, take_rules
 from warmstart.cli._output import JSON, QUIET, put_out, report_skips

@@ -39,8 +39,10 @@ def redact(
     found is counted by kind on stderr; no value is ever shown. If redaction cannot run there is
     an error and no text.
     """
-    from warmstart.app import Workspace  # noqa: PLC0415 - keeps --help light
-    from warmstart.app.redaction import open_redactor  # noqa: PLC0415 - same
+    from warmstart.app import (  # noqa: PLC0415 - only where it is needed
+        Workspace,
+        open_redactor,
+    )
     from warmstart.redact import Redactor  # noqa: PLC0415 - same
 
     text = _read_text(file)

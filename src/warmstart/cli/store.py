@@ -19,7 +19,7 @@ from warmstart.errors import InternalError
 from warmstart.present import clean, count
 
 if TYPE_CHECKING:
-    from warmstart.app.store import StoreCheck
+    from warmstart.app import StoreCheck
     from warmstart.model import Session
     from warmstart.store import Backup, Damage, RepairResult, VerifyReport
 
@@ -124,8 +124,10 @@ def verify_store(*, store: str | None, repair: bool, as_json: bool) -> None:
     --repair puts that into a new file in its place and keeps the damaged one beside it. Stop what
     writes to the store first.
     """
-    from warmstart.app import Workspace  # noqa: PLC0415 - keeps --help light
-    from warmstart.app.store import check_store  # noqa: PLC0415 - same
+    from warmstart.app import (  # noqa: PLC0415 - only where it is needed
+        Workspace,
+        check_store,
+    )
 
     check = check_store(Workspace.open(), store, repair=repair)
     if check.report is not None:

@@ -22,7 +22,7 @@ from msgspec import structs
 
 from warmstart.app import Workspace
 from warmstart.model import Kind, Message, Request, Result, Role, WarmUp
-from warmstart.warm.conversation import READY
+from warmstart.warm import READY
 from warmstart.wire import encode_json
 
 SCHEMA_VERSION = 1

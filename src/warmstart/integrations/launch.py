@@ -19,10 +19,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from warmstart.app import Workspace, open_library
-from warmstart.app.start import AUTO, StartRequest, WarmStart, decide_start, load_config
-from warmstart.app.starts import hash_message
-from warmstart.app.syncing import find_first_start
+from warmstart.app import (
+    AUTO,
+    StartRequest,
+    WarmStart,
+    Workspace,
+    decide_start,
+    find_first_start,
+    hash_message,
+    load_config,
+    open_library,
+)
 from warmstart.errors import NotFoundError, WarmstartError
 from warmstart.integrations.agents import find_command
 from warmstart.integrations.kept import find_warmup, keep_warmup, merge_system, name_start

@@ -29,7 +29,7 @@ from warmstart.integrations.launch_parts import (
 )
 from warmstart.integrations.tools import AGENT_TOOLS, HERMES
 from warmstart.model import WarmUp
-from warmstart.sources.sqlite import open_database
+from warmstart.sources import open_database
 from warmstart.wire import encode_json
 
 VARIABLE = "HERMES_PREFILL_MESSAGES_FILE"

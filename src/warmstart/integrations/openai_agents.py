@@ -54,9 +54,9 @@ class WarmSession:
     def start(cls, session: Session, message: str, **fields: Any) -> WarmSession:
         """Choose a template for the message and write the start down.
 
-        Keywords are those of ``warmstart.app.start.StartRequest``.
+        Keywords are those of ``warmstart.app.starts.StartRequest``.
         """
-        from warmstart.app.start import start  # noqa: PLC0415 - opens a store; only here
+        from warmstart.app import start  # noqa: PLC0415 - opens a store; only here
 
         fields = {"agent": "openai_agents", "seed": session.session_id, **fields}
         fields.setdefault("native_id", session.session_id)

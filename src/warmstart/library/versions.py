@@ -67,7 +67,7 @@ class UseRecord(NamedTuple):
         """The 95 % Wilson interval of the success rate."""
         if not self.settled:
             return None
-        from warmstart.stats.proportion import wilson  # noqa: PLC0415 - only where sessions settled
+        from warmstart.stats import wilson  # noqa: PLC0415 - only where sessions settled
 
         return wilson(self.successes, self.settled)
 

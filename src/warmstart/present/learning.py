@@ -17,11 +17,15 @@ from warmstart.present.text import (
     points_span,
     span,
 )
-from warmstart.profile import CorpusProfile
-from warmstart.profile.learning import Learning, LearningVerdict
-from warmstart.profile.proficiency import PROFICIENCY_FORMULA, PROFICIENCY_TERMS
-from warmstart.profile.scores import Trend
-from warmstart.profile.sums import Group
+from warmstart.profile import (
+    PROFICIENCY_FORMULA,
+    PROFICIENCY_TERMS,
+    CorpusProfile,
+    Group,
+    Learning,
+    LearningVerdict,
+    Trend,
+)
 
 __all__ = ["list_details", "show_learning"]
 

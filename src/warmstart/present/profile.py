@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 
-from warmstart.app.profile import ProfileResult
+from warmstart.app import ProfileResult
 from warmstart.present.about import (
     describe_filters,
     describe_period,
@@ -53,10 +53,7 @@ from warmstart.present.text import (
     readable_duration,
     sparkline,
 )
-from warmstart.profile import CorpusProfile
-from warmstart.profile.sums import Group
-from warmstart.profile.tool_profiles import ToolProfile
-from warmstart.profile.tool_types import TaskType
+from warmstart.profile import CorpusProfile, Group, TaskType, ToolProfile
 
 __all__ = ["FOOTER", "SCHEMA_VERSION", "profile_document"]
 

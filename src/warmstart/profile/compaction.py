@@ -22,7 +22,7 @@ from warmstart.profile.rules import DEFAULT_RULES, Rules
 from warmstart.profile.scan import scan_calls
 from warmstart.profile.sums import Rate, add_cluster, rate_of, zero
 from warmstart.profile.windows import MIN_SIDE, Calls, Window, compare_windows
-from warmstart.stats.noninferiority import MIN_GROUPS, NonInferiority, Preservation, three_way
+from warmstart.stats import MIN_GROUPS, NonInferiority, Preservation, three_way
 
 __all__ = ["MARGIN", "WINDOW", "CompactionEvent", "CompactionReport", "Mode", "check_compactions"]
 

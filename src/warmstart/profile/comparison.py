@@ -30,7 +30,7 @@ from warmstart.profile.sums import (
     rate_of,
     zero,
 )
-from warmstart.stats.paired import paired_t, sign_flip
+from warmstart.stats import paired_t, sign_flip
 
 __all__ = ["Comparison", "ComparisonVerdict", "Side", "ToolContrast", "collect_side", "compare"]
 

@@ -35,7 +35,7 @@ from warmstart.profile.tool_profiles import (
     sort_counts,
     total_classes,
 )
-from warmstart.stats.special import t_quantile
+from warmstart.stats import t_quantile
 
 __all__ = [
     "CorpusProfile",

@@ -28,7 +28,7 @@ from warmstart.profile.styles import (
 )
 from warmstart.profile.sums import Rate
 from warmstart.profile.tool_types import TaskType, classify_session, classify_tool
-from warmstart.stats.proportion import wilson
+from warmstart.stats import wilson
 
 __all__ = [
     "Repair",

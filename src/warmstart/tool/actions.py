@@ -7,26 +7,24 @@ from collections.abc import Callable
 from typing import Any
 
 from warmstart.app import (
+    CompactionRequest,
     StartRequest,
     Workspace,
     build_template,
+    check_compaction,
+    compare_sides,
     delete_template,
+    load_rules,
     prepare_start,
+    profile_session,
     try_template,
 )
-from warmstart.app.compare import compare_sides
-from warmstart.app.profile import (
-    CompactionRequest,
-    check_compaction,
-    load_rules,
-    profile_session,
-)
-from warmstart.app.templates import list_templates as list_library
+from warmstart.app import list_templates as list_library
 from warmstart.library import Saved, TemplateVersion
 from warmstart.mine import BuildRequest, Rules
 from warmstart.model import Selection, TemplateState
 from warmstart.present import to_json
-from warmstart.profile.comparison import Comparison
+from warmstart.profile import Comparison
 from warmstart.sources import READERS, ReadLog
 from warmstart.template import parse_spec
 from warmstart.tool.request import ToolRequest

@@ -119,7 +119,7 @@ def _find_again(workspace: Workspace, session_id: str) -> Conversation | None:
 
 def _find_launched(workspace: Workspace, session_id: str) -> Conversation | None:
     """A session that ``warmstart run`` started, before Hermes had given it its id."""
-    from warmstart.app.syncing import find_first_start  # noqa: PLC0415 - same
+    from warmstart.app import find_first_start  # noqa: PLC0415 - same
     from warmstart.integrations.kept import (  # noqa: PLC0415 - once per session
         find_warmup,
         keep_warmup,

@@ -21,23 +21,26 @@ from warmstart.errors import UsageError
 from warmstart.facts import derive_facts, digest_code, gc_paused
 from warmstart.model import Selection, SessionFacts
 from warmstart.profile import (
+    DEFAULT_RULES,
+    LENGTH_EDGES,
+    MARGIN,
+    TRIVIAL_TOOLS,
+    WINDOW,
+    CompactionReport,
+    CorpusProfile,
+    Rules,
     SessionProfile,
+    check_compactions,
+    corpus_profile,
     decode_summary,
     encode_summary,
     merge_all,
+    parse_buckets,
+    parse_tool_types,
     profile_facts,
+    scan_calls,
     summarise,
 )
-from warmstart.profile.compaction import MARGIN, WINDOW, CompactionReport, check_compactions
-from warmstart.profile.corpus import (
-    LENGTH_EDGES,
-    CorpusProfile,
-    corpus_profile,
-    parse_buckets,
-)
-from warmstart.profile.rules import DEFAULT_RULES, Rules, parse_tool_types
-from warmstart.profile.scan import scan_calls
-from warmstart.profile.tool_types import TRIVIAL_TOOLS
 from warmstart.sources import ReadLog
 
 __all__ = [
