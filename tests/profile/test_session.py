@@ -14,7 +14,7 @@ from support.sessions import make_messages, make_session
 from warmstart.errors import UsageError
 from warmstart.model import CallFact, Kind, Marker, MarkerKind, Tokens, UserStyleCounts
 from warmstart.profile import (
-    Rules,
+    ToolRules,
     profile_facts,
     profile_session,
     profile_whole_session,
@@ -278,7 +278,7 @@ def test_context_and_user_are_described() -> None:
 
 def test_tool_types_and_trivial_tools_can_be_chosen() -> None:
     calls = make_calls(["bash"] * 4 + ["todo"], "....x")
-    rules = Rules(trivial=frozenset(), types={"bash": "research"})
+    rules = ToolRules(trivial=frozenset(), types={"bash": "research"})
     profile = profile_facts(make_facts(calls=calls), rules)
     assert profile.task_type == "research"
     assert profile.rate.errors == 1

@@ -28,8 +28,8 @@ from warmstart.profile import (
     WINDOW,
     CompactionReport,
     CorpusProfile,
-    Rules,
     SessionProfile,
+    ToolRules,
     check_compactions,
     corpus_profile,
     decode_summary,
@@ -150,7 +150,7 @@ def load_rules(
     count_trivial: bool | None = None,
     trivial: Iterable[str] = (),
     tool_types: Iterable[str] = (),
-) -> Rules:
+) -> ToolRules:
     """The rules of the settings in force, with more tools named on the spot.
 
     Raises:
@@ -165,7 +165,7 @@ def load_rules(
         pairs[name] = kind
     named = {name.lower() for name in (*_split(settings.trivial), *trivial)}
     base = frozenset() if settings.count_trivial else TRIVIAL_TOOLS
-    return Rules(trivial=base | named, types=parse_tool_types(pairs))
+    return ToolRules(trivial=base | named, types=parse_tool_types(pairs))
 
 
 def _split(text: str) -> list[str]:
@@ -176,7 +176,7 @@ def profile(
     workspace: Workspace,
     selection: Selection,
     *,
-    rules: Rules = DEFAULT_RULES,
+    rules: ToolRules = DEFAULT_RULES,
     buckets: str | None = None,
     figures_only: bool = False,
     on_progress: Progress | None = None,
@@ -241,7 +241,7 @@ def _without_filters(selection: Selection) -> Selection:
     return Selection(paths=selection.paths, format=selection.format)
 
 
-def _make_summary(rules: Rules) -> Making:
+def _make_summary(rules: ToolRules) -> Making:
     def encode(sessions: Sequence[SessionFacts]) -> bytes:
         return encode_summary(summarise(sessions, rules))
 
@@ -256,7 +256,7 @@ def profile_corpus(
     selection: Selection,
     log: ReadLog,
     *,
-    rules: Rules = DEFAULT_RULES,
+    rules: ToolRules = DEFAULT_RULES,
     edges: Sequence[int] = LENGTH_EDGES,
     on_progress: Progress | None = None,
 ) -> CorpusProfile:
@@ -272,7 +272,7 @@ def profile_corpus(
 
 
 def profile_session(
-    workspace: Workspace, wanted: str, selection: Selection, *, rules: Rules = DEFAULT_RULES
+    workspace: Workspace, wanted: str, selection: Selection, *, rules: ToolRules = DEFAULT_RULES
 ) -> SessionResult:
     """The profile of the session whose id is, or begins with, ``wanted``.
 
@@ -309,7 +309,7 @@ def check_compaction(
     request: CompactionRequest,
     selection: Selection,
     *,
-    rules: Rules = DEFAULT_RULES,
+    rules: ToolRules = DEFAULT_RULES,
     on_progress: Progress | None = None,
 ) -> CompactionResult:
     """What compactions did, with all other selected sessions as the comparison.

@@ -10,17 +10,26 @@ from typing import Any, TypeVar
 import click
 
 from warmstart.app import (
+    DEFAULT_HOLDOUT,
+    MARGINS,
     Ablation,
     Arms,
     Compaction,
+    Design,
+    Direction,
     ExperimentState,
+    Metric,
     NewExperiment,
+    Runner,
+    RunnerKind,
     RunOptions,
     SizingRequest,
+    StoppingRule,
     Workspace,
     create_experiment,
     export_trials,
     list_experiments,
+    parse_arms,
     plan_ablation,
     plan_compaction,
     read_holdout,
@@ -34,16 +43,6 @@ from warmstart.app import (
 from warmstart.cli._complete import complete_experiments
 from warmstart.cli._output import JSON, QUIET, note, print_json, put_out, write_bytes
 from warmstart.errors import UsageError
-from warmstart.experiment import (
-    MARGINS,
-    Design,
-    Direction,
-    Metric,
-    Runner,
-    RunnerKind,
-    StoppingRule,
-    parse_arms,
-)
 from warmstart.figures import count
 from warmstart.present import (
     created_document,
@@ -58,7 +57,6 @@ from warmstart.present import (
     write_json,
     write_markdown,
 )
-from warmstart.warm import DEFAULT_HOLDOUT
 
 METRICS = [metric.value for metric in Metric]
 STDOUT = "-"

@@ -41,6 +41,7 @@ def rebuild(*, paths: tuple[str, ...], as_json: bool, quiet: bool) -> None:
     Without a PATH, that is every store found on this machine.
     """
     from warmstart.app import (  # noqa: PLC0415 - same
+        ReadLog,
         Workspace,
         index_path,
         read_status,
@@ -53,7 +54,6 @@ def rebuild(*, paths: tuple[str, ...], as_json: bool, quiet: bool) -> None:
         list_skips,
         show_progress,
     )
-    from warmstart.sources import ReadLog  # noqa: PLC0415 - same
 
     workspace, log = Workspace.open(), ReadLog()
     with show_progress(quiet=quiet) as progress:

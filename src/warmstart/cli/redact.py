@@ -40,10 +40,10 @@ def redact(
     an error and no text.
     """
     from warmstart.app import (  # noqa: PLC0415 - only where it is needed
+        Redactor,
         Workspace,
         open_redactor,
     )
-    from warmstart.redact import Redactor  # noqa: PLC0415 - same
 
     text = _read_text(file)
     workspace = Workspace.open()
@@ -68,7 +68,7 @@ def _read_text(name: str) -> str:
     Raises:
         RedactionError: it is over the limit.
     """
-    from warmstart.redact import MAX_CHARACTERS, RedactionError  # noqa: PLC0415 - large tables
+    from warmstart.app import MAX_CHARACTERS, RedactionError  # noqa: PLC0415 - large tables
 
     if name == "-":
         data = sys.stdin.buffer.read(MAX_CHARACTERS + 1)

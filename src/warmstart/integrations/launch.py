@@ -21,7 +21,12 @@ from typing import IO, NamedTuple
 
 from warmstart.app import (
     AUTO,
+    Library,
+    RecordedStart,
+    Start,
     StartRequest,
+    TemplateChoice,
+    UnapprovedError,
     WarmStart,
     Workspace,
     decide_start,
@@ -39,10 +44,7 @@ from warmstart.integrations.launch_hermes import Hermes
 from warmstart.integrations.launch_other import Other
 from warmstart.integrations.launch_parts import AgentCommand, Host, Launch, Launcher, without_files
 from warmstart.integrations.launch_process import clear_leftovers, hold_files, run_command
-from warmstart.library import Library, UnapprovedError
 from warmstart.model import Arm
-from warmstart.store import RecordedStart, Start
-from warmstart.warm import TemplateChoice
 
 KNOWN: dict[str, Callable[[], Launcher]] = {"claude": ClaudeCode, "codex": Codex, "hermes": Hermes}
 NAMING_FORMS = ("codex-rollout",)

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from warmstart.app import CODECS, Prompt, is_warm, list_messages
 from warmstart.model import WarmUp
-from warmstart.warm import is_warm, list_messages
-from warmstart.wire import CODECS, Prompt
 
 Item = dict[str, Any]
 

@@ -11,7 +11,7 @@ from warmstart.profile.corpus import LENGTH_EDGES, CorpusProfile, corpus_profile
 from warmstart.profile.learning import Learning, LearningVerdict
 from warmstart.profile.messages import session_from_messages
 from warmstart.profile.proficiency import PROFICIENCY_FORMULA, PROFICIENCY_TERMS
-from warmstart.profile.rules import DEFAULT_RULES, Rules, parse_tool_types
+from warmstart.profile.rules import DEFAULT_RULES, ToolRules, parse_tool_types
 from warmstart.profile.scan import scan_calls
 from warmstart.profile.scores import Trend
 from warmstart.profile.session import (
@@ -50,12 +50,12 @@ __all__ = [
     "Learning",
     "LearningVerdict",
     "Rate",
-    "Rules",
     "SessionProfile",
     "Side",
     "Summary",
     "TaskType",
     "ToolProfile",
+    "ToolRules",
     "ToolType",
     "Trend",
     "check_compactions",

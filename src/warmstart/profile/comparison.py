@@ -17,7 +17,7 @@ from typing import NamedTuple
 from warmstart.figures import count
 from warmstart.model import SessionFacts
 from warmstart.profile.corpus import CorpusProfile, corpus_profile
-from warmstart.profile.rules import DEFAULT_RULES, Rules
+from warmstart.profile.rules import DEFAULT_RULES, ToolRules
 from warmstart.profile.scan import scan_calls
 from warmstart.profile.summarise import summarise
 from warmstart.profile.sums import (
@@ -131,7 +131,7 @@ class Comparison:
 
 
 def collect_side(
-    label: str, sessions: Iterable[SessionFacts], rules: Rules = DEFAULT_RULES
+    label: str, sessions: Iterable[SessionFacts], rules: ToolRules = DEFAULT_RULES
 ) -> Side:
     """One side, from one pass over its sessions."""
     rows: list[Row] = []

@@ -107,9 +107,11 @@ class Hooks:
 
 
 def _judge(tool: str, args: Any, result: Any) -> _Judged:
-    from warmstart.app import judge_success  # noqa: PLC0415 - same
+    from warmstart.app import (  # noqa: PLC0415 - only where it is needed
+        judge,
+        judge_success,
+    )
     from warmstart.model import Call, Request, Result, Session, Status  # noqa: PLC0415 - first call
-    from warmstart.outcome import judge  # noqa: PLC0415 - same
 
     given = dict(args) if isinstance(args, Mapping) else {}
     text = result if isinstance(result, str) else json.dumps(result, default=str)
@@ -151,7 +153,7 @@ def _read_outcome(workspace: Workspace, session_id: str) -> tuple[int, int, bool
 
 def _find_transcripts(workspace: Workspace, session_id: str) -> Iterator[Session]:
     """Read by id alone: looking through a store of 11,000 sessions for it takes 180 ms."""
-    from warmstart.sources import (  # noqa: PLC0415 - once per session
+    from warmstart.app import (  # noqa: PLC0415 - once per session
         Found,
         ReadLog,
         Unit,
