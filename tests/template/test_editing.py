@@ -58,7 +58,9 @@ def test_what_was_counted_from_sessions_is_kept() -> None:
         ('description = "open', 1, "not valid TOML"),
         ("a = 1\na = 2", 2, "not valid TOML"),
         ('description = "x"\ntags = ["ok", ""]', 2, "tags[1]: may not be empty"),
-        (f'{LESSON}\n{LESSON}wrong = "x"', 5, "guidance[1]: the field 'wrong' is unknown"),
+        (f'{LESSON}\n{LESSON}wrong = "x"', 8, "guidance[1]: the field 'wrong' is unknown"),
+        ("descripton = 'x'", 1, "the field 'descripton' is unknown"),
+        ("[user]\nstil = 'x'", 2, "user: the field 'stil' is unknown"),
         (f"{LESSON}\n[[guidance]]\ntool = 5\ntext = ''", 6, "guidance[1].tool: must be text"),
         ('[[examples]]\ntool = "t"\n', 1, "arguments is missing"),
         ("[[examples]]\ntool = 't'\nresult = ''\narguments = '{1'", 4, "not valid JSON"),
@@ -73,6 +75,12 @@ def test_a_mistake_is_named_with_its_line(text: str, line: int, words: str) -> N
     assert caught.value.line == line
     assert caught.value.message.startswith(f"line {line}: ")
     assert words in caught.value.message
+
+
+def test_an_unknown_field_is_answered_with_those_there_are() -> None:
+    with pytest.raises(TemplateTextError) as caught:
+        read_text(LESSON.replace("text", "txt"), Template(name="x"))
+    assert caught.value.hint == "the fields here are tool, text, calls, errors"
 
 
 @given(st.text(max_size=200))
