@@ -40,7 +40,7 @@ from warmstart.app.facts import read_facts, read_rows, refresh_facts
 from warmstart.app.profile import profile_corpus
 from warmstart.facts import gc_paused
 from warmstart.mine import Rules, plan_mining
-from warmstart.model.selection import Selection
+from warmstart.model import Selection
 from warmstart.sources import ReadLog
 
 MIN_SPEEDUP = 8.0
@@ -172,7 +172,7 @@ from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from warmstart.app import Workspace
 from warmstart.app.facts import refresh_facts
-from warmstart.model.selection import Selection
+from warmstart.model import Selection
 from warmstart.sources import ReadLog
 refresh_facts(Workspace.open(Path(sys.argv[2])), Selection(paths=(sys.argv[1],)), ReadLog())
 print(sum(sum(getrusage(who)[:2]) for who in (RUSAGE_SELF, RUSAGE_CHILDREN)))

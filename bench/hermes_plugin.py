@@ -28,10 +28,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from warmstart.app import Workspace
-from warmstart.app.templates import open_library
+from warmstart.app import Workspace, open_library
 from warmstart.integrations.hermes import register
-from warmstart.model.template import Example, Guidance, Template, TemplateState
+from warmstart.model import Example, Guidance, Template, TemplateState
 from warmstart.samples import samples_path
 
 MAX_START_RATIO = 1.25

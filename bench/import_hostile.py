@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from support.hostile import write_hostile
 from warmstart.errors import WarmstartError
 from warmstart.library import Library
-from warmstart.model.template import TemplateState
+from warmstart.model import TemplateState
 from warmstart.store import SessionDB
 
 

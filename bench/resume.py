@@ -25,11 +25,10 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from warmstart.app import Workspace
+from warmstart.app import Workspace, open_library
 from warmstart.app.experiment_verdicts import make_report
 from warmstart.app.experiments import read_state
-from warmstart.app.templates import open_library
-from warmstart.model.template import Example, Template, TemplateState
+from warmstart.model import Example, Template, TemplateState
 from warmstart.testing import LearningModel, Prompt, Reply, ScriptedEndpoint
 
 NAME = "kills"

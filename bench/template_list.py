@@ -22,9 +22,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from warmstart.app import Workspace
-from warmstart.app.templates import open_library
-from warmstart.model.template import Example, Template, TemplateState
+from warmstart.app import Workspace, open_library
+from warmstart.model import Example, Template, TemplateState
 
 MAX_RATIO = 3.0
 EMPTY = "import click\n@click.command()\ndef main(): pass\nmain()"

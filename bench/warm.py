@@ -28,12 +28,17 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from warmstart.app import Workspace
-from warmstart.app.start import StartRequest, WarmConfig, prepare_start
-from warmstart.app.templates import open_library
-from warmstart.model import ErrorClass
-from warmstart.model.facts import Marker, MarkerKind
-from warmstart.model.template import Example, Guidance, Recovery, Template, TemplateState
+from warmstart.app import StartRequest, WarmConfig, Workspace, open_library, prepare_start
+from warmstart.model import (
+    ErrorClass,
+    Example,
+    Guidance,
+    Marker,
+    MarkerKind,
+    Recovery,
+    Template,
+    TemplateState,
+)
 from warmstart.warm import (
     SelectionRules,
     TemplateEntry,

@@ -12,8 +12,7 @@ from support.badinput import write
 from support.sessions import make_session, write_export
 from warmstart.app import Workspace
 from warmstart.errors import AmbiguousError, FormatError, NotFoundError, UsageError
-from warmstart.model import Session
-from warmstart.model.selection import Selection
+from warmstart.model import Selection, Session
 from warmstart.sources import ReadLog
 
 

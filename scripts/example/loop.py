@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from warmstart.app import Workspace
+from warmstart.app import Workspace, build_template, open_library
 from warmstart.app.experiment_arms import find_template
 from warmstart.app.experiment_runs import RunOptions, run_experiment
 from warmstart.app.experiment_verdicts import make_report
@@ -22,13 +22,10 @@ from warmstart.app.experiments import (
     find_folder,
     read_state,
 )
-from warmstart.app.mining import build_template
-from warmstart.app.templates import open_library
 from warmstart.errors import NotFoundError
 from warmstart.experiment import Design, Direction, Metric, Runner, RunnerKind, Verdict
 from warmstart.mine import BuildRequest, Rules
-from warmstart.model.selection import Selection
-from warmstart.model.template import TemplateState
+from warmstart.model import Selection, TemplateState
 from warmstart.sources import ReadLog
 
 TASKS = Path(__file__).resolve().parents[2] / "examples" / "first-experiment" / "tasks.jsonl"

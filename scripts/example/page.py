@@ -29,7 +29,7 @@ from warmstart._version import __version__
 from warmstart.app.experiment_arms import find_template
 from warmstart.app.experiments import ExperimentState
 from warmstart.experiment import Effect, Metric, Trial, Verdict
-from warmstart.model.template import Template
+from warmstart.model import Template
 
 NOTES = TASKS.parent / "notes.md"
 INTRO = f"""\

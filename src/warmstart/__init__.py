@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from warmstart.app import Workspace
     from warmstart.app.start import WarmStart, start
     from warmstart.errors import WarmstartError
-    from warmstart.model.template import Template
+    from warmstart.model import Template
 
 __all__ = [
     "Template",

@@ -9,7 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-__all__ = ["amount", "count", "join_words", "money", "p_value", "percent", "points", "times"]
+__all__ = [
+    "amount",
+    "count",
+    "join_words",
+    "money",
+    "p_value",
+    "percent",
+    "plural",
+    "points",
+    "times",
+]
 
 NONE = "-"
 """Stands for a value that does not exist."""
@@ -18,7 +28,12 @@ SMALL_P = 0.001
 
 def count(number: int, noun: str) -> str:
     """A number with its noun in the right form."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    return f"{number:,} {plural(number, noun)}"
+
+
+def plural(number: int, noun: str) -> str:
+    """A noun in the form that fits a number."""
+    return noun if number == 1 else f"{noun}s"
 
 
 def join_words(words: Sequence[str], last: str = "and") -> str:

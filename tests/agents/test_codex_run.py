@@ -95,7 +95,7 @@ def test_a_session_of_the_users_own_goes_on_as_it_is(codex: Computer) -> None:
     codex.run(*EXEC, "hello")
     (rollout,) = list_rollouts(codex)
     said = codex.warmstart("run", "--", *EXEC, "resume", rollout.stem[-36:], MESSAGE)
-    assert "warmstart: cold: " in said
+    assert "this session began without warmstart" in said
     assert codex.endpoint.requests[-1].prompt.asked == MESSAGE
     assert list_rollouts(codex) == [rollout]
     assert codex.starts() == []

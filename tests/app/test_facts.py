@@ -23,9 +23,7 @@ from warmstart.app.facts import (
 )
 from warmstart.errors import NotFoundError, SourceError
 from warmstart.facts import derive_facts, refresh
-from warmstart.model import Session, Status
-from warmstart.model.facts import SessionFacts
-from warmstart.model.selection import Selection
+from warmstart.model import Selection, Session, SessionFacts, Status
 from warmstart.sources import Found, ReadLog, UnitReader
 from warmstart.sources.readers.hermes import Hermes
 
@@ -131,6 +129,17 @@ def test_an_edit_in_place_that_comes_with_growth_is_found_within_the_hour(
         database, "UPDATE messages SET content = ? WHERE session_id = 's0' AND role = 'tool'", BAD
     )
     assert errors(check(workspace, database)["hermes:s0"]) == 1
+
+
+def test_an_edit_in_place_is_found_in_a_folder_of_databases(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    for name in ("one", "two"):
+        make_database(tmp_path / "data" / f"{name}.db", {f"{name}-1": TURN})
+    check(workspace, tmp_path / "data")
+    database = tmp_path / "data" / "two.db"
+    change(database, "UPDATE messages SET content = ? WHERE role = 'tool'", BAD)
+    assert errors(check(workspace, tmp_path / "data")["hermes:two-1"]) == 1
 
 
 def test_only_changed_sessions_are_read_again(

@@ -29,7 +29,7 @@ from warmstart.app.facts import MASKED, read_facts, refresh_facts
 from warmstart.app.profile import profile_corpus
 from warmstart.app.redaction import Masker
 from warmstart.facts import CUT, OPENING_CHARS
-from warmstart.model.selection import Selection
+from warmstart.model import Selection
 from warmstart.sources import ReadLog
 
 WRITERS: dict[str, Callable[[Path, Planter], Path]] = {

@@ -21,7 +21,7 @@ from warmstart.app.mining import (
 from warmstart.errors import NotFoundError, UsageError
 from warmstart.facts import derive_facts
 from warmstart.mine import BuildRequest, Rules
-from warmstart.model.selection import Selection
+from warmstart.model import Selection
 from warmstart.samples import samples_path
 from warmstart.sources import ReadLog
 from warmstart.template import canonical_json

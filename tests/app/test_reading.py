@@ -8,7 +8,7 @@ from pathlib import Path
 from support.hermes_db import add_session, make_database, user
 from warmstart.app import Workspace
 from warmstart.app.facts import read_facts, read_rows
-from warmstart.model.selection import Selection
+from warmstart.model import Selection
 from warmstart.sources import ReadLog
 
 

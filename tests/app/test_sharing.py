@@ -20,8 +20,7 @@ from warmstart.app.sharing import export_template, list_session_rows, make_datas
 from warmstart.app.templates import open_library
 from warmstart.errors import NotFoundError
 from warmstart.library import redact_for_others
-from warmstart.model.facts import Marker, MarkerKind
-from warmstart.model.selection import Selection
+from warmstart.model import Marker, MarkerKind, Selection
 from warmstart.model.template import Example, Template, TemplateState
 from warmstart.redact import MAX_DEPTH, RedactionError
 from warmstart.samples import samples_path

@@ -23,7 +23,7 @@ from warmstart.app.summaries import (
     read_summary,
 )
 from warmstart.facts import can_fork, move_aside, reading, split_chunks
-from warmstart.model.selection import Selection
+from warmstart.model import Selection
 from warmstart.sources import ReadLog
 
 OK = '{"output": "a", "exit_code": 0, "error": null}'

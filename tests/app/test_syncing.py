@@ -20,8 +20,7 @@ from warmstart.app.starts import hash_message
 from warmstart.app.syncing import Result, SyncReport, sync_starts
 from warmstart.app.templates import open_library
 from warmstart.facts import derive_facts
-from warmstart.model.facts import SessionFacts
-from warmstart.model.selection import Selection
+from warmstart.model import Selection, SessionFacts
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
 from warmstart.sources import ReadLog

@@ -54,7 +54,7 @@ def test_the_story_shows_the_commands_and_what_they_print(
     story: str, steps: list[dict[str, Any]]
 ) -> None:
     assert len(re.findall(r"^\$ warmstart ", story, re.MULTILINE)) == len(steps)
-    assert "error rate 11.7 %" in story
+    assert "11.7 % error rate" in story
     assert "From earlier sessions with these tools:" in story
 
 

@@ -29,5 +29,5 @@ def test_a_bad_line_is_told_each_time(run: Run, home: Path) -> None:
     path.write_bytes(path.read_bytes() + b"not json\n")
     for _ in range(2):
         listed = run("sessions", "list", path)
-        assert "line is no JSON" in listed.stderr
+        assert "line is not valid JSON" in listed.stderr
         assert "1 session" in listed.stderr

@@ -100,10 +100,12 @@ def test_what_was_skipped_is_said_unless_quiet(run: Run, home: Path) -> None:
     good = write_export(home / "e.jsonl", make_session()).read_bytes()
     path = write(home, "e.jsonl", good + b"{broken\n")
     result = run("sessions", "list", path)
-    assert f"skipped 1: line is no JSON (first: {path}:2)" in result.stderr
+    assert f"skipped 1: line is not valid JSON (first: {path}:2)" in result.stderr
     assert run("sessions", "list", path, "--quiet").stderr == ""
     skipped = json.loads(run("sessions", "list", path, "--json").stdout)["skipped"]
-    assert skipped == [{"reason": "line is no JSON", "count": 1, "path": str(path), "line": 2}]
+    assert skipped == [
+        {"reason": "line is not valid JSON", "count": 1, "path": str(path), "line": 2}
+    ]
 
 
 def test_nothing_found_is_no_error_and_says_what_to_do(run: Run) -> None:

@@ -6,7 +6,7 @@ from warmstart.errors import UsageError
 from warmstart.experiment.ablation import choose_variants, list_ablations
 from warmstart.experiment.arms import ArmKind, parse_arm
 from warmstart.experiment.variants import PARTS, STRATEGIES, shape_template
-from warmstart.model.facts import Marker, MarkerKind
+from warmstart.model import Marker, MarkerKind
 from warmstart.model.outcome import ErrorClass
 from warmstart.model.template import Example, Guidance, PatternType, Recovery, Template
 from warmstart.warm import build_warmup

@@ -11,10 +11,20 @@ from msgspec.structs import replace
 from support.sessions import make_messages, make_session
 from warmstart.facts.derive import derive_facts
 from warmstart.facts.hashes import hash_call, hash_signature
-from warmstart.facts.markers import MAX_PER_KIND, MAX_VALUE_CHARS, MarkerCounter, name_command
+from warmstart.facts.markers import MAX_PER_KIND, MAX_VALUE_CHARS, MarkerCounter
 from warmstart.facts.user_style import UserStyleCounter
-from warmstart.model import Compaction, Fate, Kind, Message, Role, Status
-from warmstart.model.facts import Marker, MarkerKind, UserStyleCounts
+from warmstart.model import (
+    Compaction,
+    Fate,
+    Kind,
+    Marker,
+    MarkerKind,
+    Message,
+    Role,
+    Status,
+    UserStyleCounts,
+)
+from warmstart.outcome import name_command
 
 
 def hear(*turns: str) -> UserStyleCounts:

@@ -16,12 +16,15 @@ from warmstart.facts import derive_facts, ensure_source_set, list_ids, load_fact
 from warmstart.facts.reading import list_rows, list_tools
 from warmstart.facts.tables import CALL, MAX_INTEGER, SESSION
 from warmstart.facts.writing import Reading, UnitRow, ensure_sources, keep_texts, write_readings
-from warmstart.model import Link, Parent, Session, Tokens
-from warmstart.model.facts import (
+from warmstart.model import (
+    Link,
     Marker,
     MarkerKind,
+    Parent,
+    Session,
     SessionFacts,
     StatusCounts,
+    Tokens,
     UserStyleCounts,
 )
 from warmstart.sources import ReadLog

@@ -15,7 +15,7 @@ from warmstart.facts import derive_facts
 from warmstart.mine import Rules
 from warmstart.mine.candidates import Plan, _repair_kinds, choose_calls
 from warmstart.mine.rules import tally
-from warmstart.model.facts import SessionFacts
+from warmstart.model import SessionFacts
 from warmstart.model.outcome import ErrorClass
 
 LOOSE = Rules(max_error_rate=0.9, min_messages=1, min_calls=1)

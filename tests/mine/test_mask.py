@@ -14,8 +14,7 @@ from support.mining import make_shop, make_worked
 from support.planting import Planter, find_leaks, make_steps
 from warmstart.facts import CUT, OPENING_CHARS, derive_facts
 from warmstart.mine.mask import mask_facts, mask_sessions
-from warmstart.model import Message, Request, Role, Session
-from warmstart.model.facts import Marker, MarkerKind
+from warmstart.model import Marker, MarkerKind, Message, Request, Role, Session
 from warmstart.redact import Redactor
 
 

@@ -12,8 +12,7 @@ from warmstart.facts import derive_facts
 from warmstart.mine import Rules
 from warmstart.mine.candidates import choose_calls, plan_mining
 from warmstart.mine.rules import find_cap, find_reason, tally
-from warmstart.model import Link, Parent, Status
-from warmstart.model.facts import SessionFacts
+from warmstart.model import Link, Parent, SessionFacts, Status
 
 LOOSE = Rules(max_error_rate=0.5)
 OK = ("Bash", {"command": "ls"}, "a.py", False)

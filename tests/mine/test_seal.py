@@ -10,7 +10,7 @@ import pytest
 from support.mining import make_worked
 from warmstart.mine.people import find_names, make_eraser
 from warmstart.mine.seal import SealError, seal, walk_fields
-from warmstart.model.facts import Marker, MarkerKind
+from warmstart.model import Marker, MarkerKind
 from warmstart.model.template import Example, Guidance, Provenance
 from warmstart.redact import RedactionError, Redactor
 

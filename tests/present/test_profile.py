@@ -104,8 +104,8 @@ def test_a_first_reader_gets_five_lines_and_statistics_only_when_asked_for() -> 
     sessions = [worked(f"s-{n}", "..x.x...") for n in range(4)]
     text = corpus_text(*sessions)
     lines = text.splitlines()
-    assert lines[3].startswith("error rate 25.0 %  95 % CI ")
-    assert lines[4].startswith("fails most terminal  8 of 32 calls failed")
+    assert lines[3].startswith("25.0 % error rate  95 % CI ")
+    assert lines[4].startswith("terminal fails most  8 of 32 calls failed")
     assert lines[7].startswith("next: warmstart sessions show hermes:s-")
     assert "design effect" not in text
     assert "design effect" in corpus_text(*sessions, details=True)

@@ -3,8 +3,7 @@ from __future__ import annotations
 import random
 
 from support.profiles import continuation, make_calls, make_facts
-from warmstart.model import Link
-from warmstart.model.facts import SessionFacts
+from warmstart.model import Link, SessionFacts
 from warmstart.profile.compaction import Mode, check_compactions
 
 

@@ -10,7 +10,7 @@ from support.profiles import (
     no_learning,
     real_learning,
 )
-from warmstart.model.facts import SessionFacts
+from warmstart.model import SessionFacts
 from warmstart.profile import CorpusProfile, corpus_profile, summarise
 from warmstart.profile.learning import NOTABLE_FALL, Learning, judge_learning
 

@@ -12,8 +12,7 @@ from msgspec import structs
 from support.profiles import make_calls, make_facts
 from support.sessions import make_messages, make_session
 from warmstart.errors import UsageError
-from warmstart.model import Kind, Tokens
-from warmstart.model.facts import CallFact, Marker, MarkerKind, UserStyleCounts
+from warmstart.model import CallFact, Kind, Marker, MarkerKind, Tokens, UserStyleCounts
 from warmstart.profile import (
     Rules,
     profile_facts,

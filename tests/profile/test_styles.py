@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from warmstart.model.facts import Marker, MarkerKind, UserStyleCounts
+from warmstart.model import Marker, MarkerKind, UserStyleCounts
 from warmstart.profile.styles import find_domains, find_feedback, find_style
 
 

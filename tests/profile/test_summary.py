@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from support.profiles import any_facts, make_facts, no_learning
 from warmstart.errors import UsageError
-from warmstart.model.facts import Marker, MarkerKind, SessionFacts
+from warmstart.model import Marker, MarkerKind, SessionFacts
 from warmstart.profile import (
     DEFAULT_RULES,
     Rules,
@@ -78,7 +78,7 @@ def test_summaries_of_different_rules_are_never_added_up() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{}x", b'{"nothing": 1}', b'{"clusters": 5}'])
 def test_damaged_summaries_are_refused_in_words(data: bytes) -> None:
-    with pytest.raises(UsageError, match="no stored summary"):
+    with pytest.raises(UsageError, match="not a stored summary"):
         decode_summary(data)
 
 

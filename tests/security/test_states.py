@@ -62,16 +62,19 @@ def test_no_model_loads_it(state: TemplateState) -> None:
 @pytest.mark.usefixtures("home")
 def test_it_is_neither_a_prompt_nor_a_resource(state: TemplateState) -> None:
     pytest.importorskip("mcp")
+    from mcp.shared import exceptions
+
     from warmstart.mcp import open_server
     from warmstart.mcp.server import read_resource
 
+    refused = getattr(exceptions, "MCPError", None) or exceptions.McpError
     workspace, template = save(TemplateState.APPROVED)
     server = open_server(workspace)
     assert [one.name for one in asyncio.run(server.list_prompts())] == [template.name]
     with open_library(workspace) as library:
         library.set_state(f"{template.name}@1", state)
     assert asyncio.run(server.list_prompts()) == []
-    with pytest.raises(Exception, match="no approved template"):
+    with pytest.raises(refused, match="no approved template"):
         asyncio.run(server.get_prompt(template.name, {"message": "x"}))
     with pytest.raises(UsageError, match=str(state)):
         read_resource(workspace, template.name)

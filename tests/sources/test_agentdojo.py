@@ -133,8 +133,8 @@ def test_bad_lines_are_counted_and_passed_over(tmp_path: Path) -> None:
     sessions, log = read_all(READER, path)
     assert len(sessions) == 1
     assert log.counts == {
-        "line is no JSON": 1,
-        "record is no run": 1,
+        "line is not valid JSON": 1,
+        "record is not a run": 1,
         "message without a known role": 2,
     }
 

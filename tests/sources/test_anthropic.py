@@ -169,13 +169,13 @@ def test_what_is_no_message_is_counted(tmp_path: Path) -> None:
     sessions, log = read_all(READER, write(tmp_path, "x.json", as_json({"messages": entries})))
     assert len(sessions[0].calls) == 2
     assert set(log.counts) == {
-        "message is no object", "message of no known role", "call without a tool's name",
+        "message is not an object", "message of no known role", "call without a tool's name",
     }  # fmt: skip
 
 
 def test_a_line_that_is_no_conversation_is_counted(tmp_path: Path) -> None:
     sessions, log = read_all(READER, write(tmp_path, "x.jsonl", to_jsonl([LINES[0], {"note": 1}])))
-    assert (len(sessions), log.counts["record is no conversation"]) == (1, 1)
+    assert (len(sessions), log.counts["record is not a conversation"]) == (1, 1)
 
 
 def test_a_broken_document_is_a_source_error(tmp_path: Path) -> None:

@@ -279,7 +279,7 @@ def test_what_cannot_be_read_is_counted(tmp_path: Path) -> None:
     ]
     _, log = read_all(READER, save(tmp_path, [*TALK, *broken]))
     assert set(log.counts) == {
-        "message is no object", "call without a tool's name", "line repeated in its file",
+        "message is not an object", "call without a tool's name", "line repeated in its file",
     }  # fmt: skip
 
 

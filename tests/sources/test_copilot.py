@@ -243,7 +243,7 @@ def test_a_log_without_a_start_is_named_after_its_folder_or_file(tmp_path: Path)
 def test_lines_that_are_no_events_are_counted(tmp_path: Path) -> None:
     path = write(tmp_path, NAME, to_jsonl([START, {"type": "abort", "data": 1}, {"x": 1}]))
     _, log = read_all(COPILOT, path)
-    assert log.counts == {"line is no event": 2}
+    assert log.counts == {"line is not an event": 2}
     assert read_all(COPILOT, write(tmp_path, "empty.jsonl", b"\n"))[0] == []
 
 

@@ -66,7 +66,7 @@ def test_what_is_no_object_is_counted_by_kind(tmp_path: Path) -> None:
     path = write(tmp_path, "a.jsonl", b'[1]\n"x"\nnull\n{oops\n\x00\x00\n{"ok":1}\n')
     records, log = read(path)
     assert records == [{"ok": 1}]
-    assert log.counts == {"line is JSON but no object": 3, "line is no JSON": 2}
+    assert log.counts == {"line is JSON but not an object": 3, "line is not valid JSON": 2}
 
 
 def test_a_line_longer_than_the_limit_is_passed_over(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_a_document_is_read_whole(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"{", b"\x00\x01", LINES])
 def test_a_document_that_is_none_is_an_error(tmp_path: Path, data: bytes) -> None:
-    with pytest.raises(SourceError, match="no valid JSON"):
+    with pytest.raises(SourceError, match="not valid JSON"):
         read_json(write(tmp_path, "a.json", data))
 
 

@@ -415,7 +415,10 @@ def test_what_is_no_message_is_counted_or_known(tmp_path: Path) -> None:
     rows = [{"role": "session_meta"}, {"role": "alien"}, says("x", tool_calls='{"no": "list"}')]
     sessions, log = read_all(Hermes(), make(tmp_path / "state.db", {"s": rows}))
     assert len(sessions[0].messages) == 1
-    assert dict(log.counts) == {"message of an unknown role": 1, "tool calls are no JSON list": 1}
+    assert dict(log.counts) == {
+        "message of an unknown role": 1,
+        "tool calls are not a JSON list": 1,
+    }
 
 
 def test_a_session_without_an_id_is_counted(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from support.hermes_db import MESSAGES, SESSIONS, answers, asks, make_database, user
 from support.limited import read_limited, run_limited
 from warmstart.errors import SourceError
-from warmstart.sources.sqlite import list_columns, open_database
+from warmstart.sources.sqlite import open_database
 
 TALK = [user("Run it."), asks(("c1", "terminal", {"command": "ls"})), answers("c1", "a.txt")]
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT"
@@ -109,7 +109,7 @@ def test_a_column_that_was_computed_when_it_was_stored_is_read(tmp_path: Path) -
         "INSERT INTO messages (id) VALUES (4);",
     )
     with open_database(path) as connection:
-        assert list_columns(connection, "messages") == {"id", "twice"}
+        assert connection.columns("messages") == {"id", "twice"}
         assert connection.execute("SELECT twice FROM messages").fetchone()[0] == 8
 
 

@@ -305,7 +305,7 @@ def test_the_older_document_holds_every_sample(tmp_path: Path) -> None:
     (_, second), log = read_all(READER, path)
     assert (second.native_id, second.reward) == ("E1/7/1", 1.0)
     assert second.messages[0].text == "Fix it."
-    assert log.counts["sample is no object"] == 1
+    assert log.counts["sample is not an object"] == 1
 
 
 def test_early_tool_errors_are_plain_text(tmp_path: Path) -> None:

@@ -303,7 +303,7 @@ def test_other_documents_are_not_claimed(tmp_path: Path, document: Any) -> None:
 def test_messages_that_are_no_objects_are_counted(tmp_path: Path) -> None:
     path = write(tmp_path, "a.json", json.dumps(DOCUMENT | {"messages": [*HEAD, 3, "x"]}).encode())
     _, log = read_all(READER, path)
-    assert log.counts["message is no object"] == 2
+    assert log.counts["message is not an object"] == 2
 
 
 def test_a_document_of_another_kind_is_refused(tmp_path: Path) -> None:

@@ -260,7 +260,7 @@ def test_what_is_no_item_is_counted_and_silent_items_are_known(tmp_path: Path) -
     sessions, log = read_all(OpenAIAgents(), make(tmp_path, items))
     assert len(sessions[0].messages) == 1
     assert log.counts == {
-        "item is no JSON object": 2,
+        "item is not a JSON object": 2,
         "item is encrypted": 1,
         "item of an unknown type": 2,
     }

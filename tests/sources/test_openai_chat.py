@@ -188,8 +188,8 @@ def test_bad_lines_and_messages_are_counted(tmp_path: Path) -> None:
     sessions, log = read_all(READER, path)
     assert len(sessions) == 1
     assert log.counts == {
-        "line is no JSON": 1,
-        "record is no conversation": 1,
+        "line is not valid JSON": 1,
+        "record is not a conversation": 1,
         "message of unknown shape": 3,
     }
 

@@ -344,7 +344,7 @@ def test_what_is_no_message_is_counted(tmp_path: Path) -> None:
     document = export(entry(1, "alien", text("hi")))
     document["messages"] += ["text", None]
     _, log = read_all(Opencode(), to_export(tmp_path, document))
-    assert log.counts == {"message of an unknown role": 1, "message is no JSON object": 2}
+    assert log.counts == {"message of an unknown role": 1, "message is not a JSON object": 2}
 
 
 def test_broken_cells_and_files_are_counted(tmp_path: Path) -> None:
@@ -356,10 +356,10 @@ def test_broken_cells_and_files_are_counted(tmp_path: Path) -> None:
     write(tmp_path, "storage/message/ses_x/msg_1.json", b"[]")
     _, log = read_all(Opencode(), tmp_path)
     assert log.counts == {
-        "part is no JSON object": 1,
+        "part is not a JSON object": 1,
         "session without an id": 1,
-        "file is no JSON": 1,
-        "file is JSON but no object": 1,
+        "file is not valid JSON": 1,
+        "file is JSON but not an object": 1,
     }
 
 

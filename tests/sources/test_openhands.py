@@ -467,7 +467,7 @@ def test_lines_that_are_no_runs_are_counted(tmp_path: Path) -> None:
     path = write(tmp_path, "output.jsonl", to_jsonl([{"note": 1}, RUN, {"instance_id": "x"}]))
     sessions, log = read_all(READER, path)
     assert find_reader(probe_path(path)) is READER
-    assert (len(sessions), log.counts["line is no run"]) == (1, 2)
+    assert (len(sessions), log.counts["line is not a run"]) == (1, 2)
 
 
 def test_runs_without_history_are_recognised(tmp_path: Path) -> None:

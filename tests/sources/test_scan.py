@@ -169,7 +169,7 @@ def test_a_named_format_holds_for_every_file_of_a_folder(tmp_path: Path) -> None
     write(tmp_path, "c.json", b"no json")
     ids, log = scan(tmp_path, "openai_chat")
     assert ids == [f"openai_chat:{tmp_path.name}/a:1"]
-    assert log.counts == {"record is no conversation": 1, "no valid JSON": 1}
+    assert log.counts == {"record is not a conversation": 1, "not valid JSON": 1}
 
 
 def test_an_unknown_format_is_a_mistake_of_the_caller(tmp_path: Path) -> None:

@@ -206,8 +206,8 @@ def test_bad_lines_and_turns_are_counted(tmp_path: Path) -> None:
     sessions, log = read_all(READER, path)
     assert len(sessions) == 1
     assert log.counts == {
-        "line is no JSON": 1,
-        "record is no conversation": 1,
+        "line is not valid JSON": 1,
+        "record is not a conversation": 1,
         "turn without a known speaker": 2,
     }
 

@@ -168,7 +168,7 @@ def test_other_documents_are_not_claimed(tmp_path: Path, document: Any) -> None:
 def test_steps_that_are_no_objects_are_counted(tmp_path: Path) -> None:
     path = write(tmp_path, "a.traj", json.dumps(DOCUMENT | {"trajectory": [1, None]}).encode())
     _, log = read_all(READER, path)
-    assert log.counts["step is no object"] == 2
+    assert log.counts["step is not an object"] == 2
 
 
 @pytest.mark.parametrize("data", [b"[]", b"{}", b'{"trajectory": 5}', b""])

@@ -144,7 +144,7 @@ def test_what_is_no_simulation_or_no_message_is_counted(tmp_path: Path) -> None:
     document = json.dumps({**DOCUMENT, "simulations": [None, broken]}).encode()
     sessions, log = read_all(READER, write(tmp_path, "x.json", document))
     assert len(sessions) == 1
-    assert log.counts == {"simulation is no object": 1, "message without a known role": 2}
+    assert log.counts == {"simulation is not an object": 1, "message without a known role": 2}
 
 
 @pytest.mark.parametrize("indent", [None, 2])

@@ -115,7 +115,7 @@ def test_what_is_no_run_or_no_message_is_counted(tmp_path: Path) -> None:
     path = write(tmp_path, "x.json", json.dumps([5, {"task_id": 1}, broken]).encode())
     sessions, log = read_all(READER, path)
     assert len(sessions) == 1
-    assert log.counts == {"entry is no run": 2, "message without a known role": 2}
+    assert log.counts == {"entry is not a run": 2, "message without a known role": 2}
 
 
 @pytest.mark.parametrize("text", [VALID, json.dumps(DOCUMENT[0]).encode()])

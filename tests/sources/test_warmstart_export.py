@@ -96,7 +96,7 @@ def test_a_newer_schema_is_counted_and_says_to_upgrade(tmp_path: Path) -> None:
 def test_other_lines_and_sessions_without_an_id_are_counted(tmp_path: Path) -> None:
     found, log = read_records(tmp_path, {"a": 1}, RECORD | {"native_id": 7}, RECORD)
     assert len(found) == 1
-    assert set(log.counts) == {"line is no exported session", "exported session without an id"}
+    assert set(log.counts) == {"line is not an exported session", "exported session without an id"}
 
 
 def test_a_name_of_a_later_version_reads_as_the_usual_one(tmp_path: Path) -> None:

@@ -9,8 +9,18 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from warmstart.model import Certainty, ErrorClass, Link, Parent, Status
-from warmstart.model.facts import CallFact, Marker, MarkerKind, SessionFacts, UserStyleCounts
+from warmstart.model import (
+    CallFact,
+    Certainty,
+    ErrorClass,
+    Link,
+    Marker,
+    MarkerKind,
+    Parent,
+    SessionFacts,
+    Status,
+    UserStyleCounts,
+)
 
 LETTERS = {
     ".": Status.OK,

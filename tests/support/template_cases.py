@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from warmstart.model.facts import Marker, MarkerKind
+from warmstart.model import Marker, MarkerKind
 from warmstart.model.outcome import Certainty, ErrorClass
 from warmstart.model.template import (
     ArgumentUse,

@@ -6,8 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from warmstart.model import Certainty, ErrorClass
-from warmstart.model.facts import Marker, MarkerKind
+from warmstart.model import Certainty, ErrorClass, Marker, MarkerKind
 from warmstart.model.template import (
     Example,
     Guidance,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.badinput import retyped
-from warmstart.model.facts import MarkerKind
+from warmstart.model import MarkerKind
 from warmstart.model.outcome import Certainty
 from warmstart.model.template import PatternType
 from warmstart.template import TemplateError, template_from_dict, template_to_dict

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 
 from support.template_cases import make_template, templates
-from warmstart.model.facts import CallFact, SessionFacts
+from warmstart.model import CallFact, SessionFacts
 from warmstart.model.outcome import Certainty, ErrorClass, Status
 from warmstart.model.template import Example, Template
 from warmstart.profile.session import profile_facts

@@ -43,7 +43,7 @@ def build(workspace: Workspace) -> dict[str, Any]:
 
 
 def first_session(workspace: Workspace, origin: str) -> list[str]:
-    from warmstart.model.selection import Selection
+    from warmstart.model import Selection
     from warmstart.sources import ReadLog
 
     found = workspace.read_sessions(Selection(source=origin), ReadLog())

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.warming import EXAMPLES, TEMPLATE_ID, TEMPLATES, make_template
-from warmstart.model import Kind, Role
-from warmstart.model.facts import Marker, MarkerKind
+from warmstart.model import Kind, Marker, MarkerKind, Role
 from warmstart.model.template import Example, Template
 from warmstart.model.warmup import WarmUp
 from warmstart.warm import FRAME, WarmUpLimits, build_warmup, shorten_line

@@ -32,9 +32,7 @@ from warmstart.experiment import (
 )
 from warmstart.library import Saved
 from warmstart.mine import BuildRequest
-from warmstart.model import Message, Role
-from warmstart.model.selection import Selection
-from warmstart.model.template import Guidance, Template, TemplateState
+from warmstart.model import Guidance, Message, Role, Selection, Template, TemplateState
 from warmstart.redact import strip_hidden
 from warmstart.runners import Endpoint
 from warmstart.sources import ReadLog

@@ -35,8 +35,7 @@ from warmstart.experiment import (
 )
 from warmstart.library import Saved
 from warmstart.mine import BuildRequest, Rules
-from warmstart.model.selection import Selection
-from warmstart.model.template import Template
+from warmstart.model import Selection, Template
 from warmstart.sources import ReadLog
 from warmstart.template import check_name
 

@@ -15,8 +15,7 @@ from typing import Any
 import orjson
 
 from warmstart.library import Library
-from warmstart.model.marker import Marker, MarkerKind
-from warmstart.model.warmup import Arm
+from warmstart.model import Arm, Marker, MarkerKind
 from warmstart.store import TemplateRecord
 from warmstart.warm import TemplateEntry, TemplateIndex, join_text
 

@@ -10,8 +10,7 @@ from warmstart.app.facts import read_facts
 from warmstart.app.redaction import open_redactor, redact_texts
 from warmstart.errors import NotFoundError
 from warmstart.facts import derive_facts
-from warmstart.model.facts import SessionFacts
-from warmstart.model.selection import Selection
+from warmstart.model import Selection, SessionFacts
 from warmstart.profile import DEFAULT_RULES, Rules
 from warmstart.profile.comparison import Comparison, Side, collect_side, compare
 from warmstart.sources import ReadLog

@@ -1,7 +1,7 @@
 """Where stores and stages meet: the one object a surface or a script talks to.
 
     from warmstart.app import Workspace
-    from warmstart.model.selection import Selection
+    from warmstart.model import Selection
     from warmstart.sources import ReadLog
 
     for session in Workspace.open().read_sessions(Selection(errors_only=True), ReadLog()):
@@ -24,8 +24,7 @@ from warmstart.errors import FormatError, NotFoundError, SourceError, UsageError
 from warmstart.home import STORE_FILE, find_home, find_store
 
 if TYPE_CHECKING:
-    from warmstart.model import Session
-    from warmstart.model.selection import Selection
+    from warmstart.model import Selection, Session
     from warmstart.sources import ReadLog, Store, StoreReport
     from warmstart.store import SessionDB
 

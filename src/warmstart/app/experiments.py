@@ -46,7 +46,7 @@ from warmstart.experiment import (
 )
 from warmstart.export import format_csv
 from warmstart.library import StoredTemplate
-from warmstart.model.template import TemplateState
+from warmstart.model import TemplateState
 from warmstart.runners import (
     TrialRecord,
     builtin_tools,

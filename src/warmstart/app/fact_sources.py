@@ -11,7 +11,7 @@ import orjson
 from warmstart.app.core import ARCHIVE_READER, Workspace, explain_failure, may_hold
 from warmstart.errors import SourceError
 from warmstart.facts import Source
-from warmstart.model.selection import Selection
+from warmstart.model import Selection
 from warmstart.sources import Found, ReadLog, Store, find_units, get_reader, is_database, list_units
 
 __all__ = ["list_sources", "name_source_set"]

@@ -1,4 +1,4 @@
-"""Facts of the sessions in a workspace, kept in an index that nobody has to think about.
+"""Facts of the sessions in a workspace, kept in an index that maintains itself.
 
 Every function here first brings the index up to date with what its selection is about, reading
 only what changed, and then answers from it. Where no index can be kept (a home that cannot be
@@ -36,8 +36,7 @@ from warmstart.facts import (
     refresh_sources,
     report_skips,
 )
-from warmstart.model.facts import SessionFacts
-from warmstart.model.selection import Selection
+from warmstart.model import Selection, SessionFacts
 from warmstart.sources import ReadLog
 
 __all__ = [
@@ -168,7 +167,7 @@ class View:
 
     connection: sqlite3.Connection
     path: Path
-    """Where it is kept, for whoever needs a connection of its own."""
+    """Where it is kept, for a worker that needs a connection of its own."""
     file: int | None
     """Which file that is, because another may take its place."""
     source_set: int

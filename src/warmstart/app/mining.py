@@ -28,10 +28,7 @@ from warmstart.mine import (
     plan_template,
     propose_templates,
 )
-from warmstart.model import Session
-from warmstart.model.facts import SessionFacts
-from warmstart.model.selection import Selection
-from warmstart.model.template import Template, TemplateState
+from warmstart.model import Selection, Session, SessionFacts, Template, TemplateState
 from warmstart.sources import (
     Found,
     ReadLog,

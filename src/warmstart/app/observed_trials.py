@@ -9,9 +9,7 @@ from pathlib import Path
 from warmstart.app.core import Workspace
 from warmstart.errors import NotFoundError
 from warmstart.experiment import ArmKind, Plan, Trial, parse_arm
-from warmstart.model import Session
-from warmstart.model.selection import Selection
-from warmstart.model.warmup import Arm
+from warmstart.model import Arm, Selection, Session
 from warmstart.runners import (
     SessionCounts,
     SessionLabel,

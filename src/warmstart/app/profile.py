@@ -19,8 +19,7 @@ from warmstart.app.sessions import find_period, shorten_ids
 from warmstart.app.summaries import Making, read_summary, summarise_view
 from warmstart.errors import UsageError
 from warmstart.facts import derive_facts, digest_code, gc_paused
-from warmstart.model.facts import SessionFacts
-from warmstart.model.selection import Selection
+from warmstart.model import Selection, SessionFacts
 from warmstart.profile import (
     SessionProfile,
     decode_summary,

@@ -19,8 +19,7 @@ from warmstart.app.core import (
     may_hold,
 )
 from warmstart.errors import AmbiguousError, NotFoundError, SourceError
-from warmstart.model import Session
-from warmstart.model.selection import Selection
+from warmstart.model import Selection, Session
 from warmstart.sources import (
     READERS,
     Found,

@@ -18,9 +18,7 @@ from warmstart.app.facts import Progress, read_rows
 from warmstart.app.redaction import open_redactor, redact_texts
 from warmstart.errors import NotFoundError
 from warmstart.export import EXPORTERS
-from warmstart.model import Call, Session, Status
-from warmstart.model.facts import SessionFacts
-from warmstart.model.selection import Described, Selection, last_active
+from warmstart.model import Call, Described, Selection, Session, SessionFacts, Status, last_active
 from warmstart.sources import ReadLog
 from warmstart.wire import encode_line
 

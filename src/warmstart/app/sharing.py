@@ -27,8 +27,7 @@ from warmstart.library import (
     read_regular,
     redact_for_others,
 )
-from warmstart.model.selection import Selection
-from warmstart.model.template import TemplateState
+from warmstart.model import Selection, TemplateState
 from warmstart.profile import profile_facts
 from warmstart.sources import ReadLog
 from warmstart.template import (

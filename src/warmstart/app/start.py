@@ -32,8 +32,7 @@ from warmstart.library import (
     describe_unreviewed,
     require_approved,
 )
-from warmstart.model.state import TemplateState
-from warmstart.model.warmup import Arm, WarmUp
+from warmstart.model import Arm, TemplateState, WarmUp
 from warmstart.store import Start
 from warmstart.template import TemplateError
 from warmstart.warm import (

@@ -12,8 +12,7 @@ from typing import Any
 
 from warmstart.app.core import Workspace
 from warmstart.export import LIVE_STORE, export_store
-from warmstart.model import Session
-from warmstart.model.selection import Selection
+from warmstart.model import Selection, Session
 from warmstart.sources import ReadLog
 from warmstart.store import (
     Backup,

@@ -1,7 +1,7 @@
 """Summaries of the facts of a workspace, each of a few hundred sessions, kept until one changes.
 
 Where many are missing they are made in two processes: each reads the index through a connection
-of its own, and this one alone writes. What a summary holds is the business of whoever makes it.
+of its own, and this one alone writes. What a summary holds is up to the function that makes it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ from warmstart.facts import (
     stamp_chunk,
     write_summary,
 )
-from warmstart.model.facts import SessionFacts
-from warmstart.model.selection import Selection
+from warmstart.model import Selection, SessionFacts
 from warmstart.sources import ReadLog
 
 __all__ = ["Making", "read_summaries", "read_summary", "summarise_view"]

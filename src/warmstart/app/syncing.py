@@ -25,10 +25,7 @@ from warmstart.app.templates import open_library
 from warmstart.errors import NotFoundError, UsageError
 from warmstart.facts import CUT, derive_facts, find_first_words
 from warmstart.library import Retired
-from warmstart.model import Call, Link, Session, Status
-from warmstart.model.facts import SessionFacts
-from warmstart.model.selection import Selection, last_active
-from warmstart.model.warmup import Arm
+from warmstart.model import Arm, Call, Link, Selection, Session, SessionFacts, Status, last_active
 from warmstart.sources import ReadLog
 from warmstart.store import RecordedStart, TemplateDB
 

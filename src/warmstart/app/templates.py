@@ -21,13 +21,13 @@ from warmstart.app.core import Workspace
 from warmstart.errors import UsageError, WarmstartError
 from warmstart.home import find_store
 from warmstart.library import TEMPLATES_FOLDER, Library, Saved, StoredTemplate, TemplateVersion
-from warmstart.model.state import TemplateState
+from warmstart.model import TemplateState
 from warmstart.template import check_name, parse_spec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from warmstart.model.template import Template
+    from warmstart.model import Template
     from warmstart.store import TemplateRecord, TemplateVerdict
     from warmstart.template import Change
 
@@ -307,7 +307,7 @@ def begin_text(
             raise UsageError(
                 f"there is a template {name!r} already", hint=f"warmstart template edit {name}"
             )
-    from warmstart.model.template import Template  # noqa: PLC0415 - not for listings
+    from warmstart.model import Template  # noqa: PLC0415 - not for listings
 
     return EditText(name, contents.write_text(Template(name=name)) + "\n" + contents.NEW_TEXT, None)
 
@@ -322,7 +322,7 @@ def save_text(
         RedactionError: redaction cannot run; nothing is saved then.
     """
     from warmstart.app.redaction import open_redactor  # noqa: PLC0415 - not for listings
-    from warmstart.model.template import Provenance, Template  # noqa: PLC0415 - same
+    from warmstart.model import Provenance, Template  # noqa: PLC0415 - same
 
     with open_library(workspace, store) as library:
         if edit.base is None:

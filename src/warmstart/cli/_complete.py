@@ -19,7 +19,7 @@ def complete_sessions(ctx: click.Context, param: click.Parameter, incomplete: st
     from warmstart.app import Workspace  # noqa: PLC0415 - only a shell asks for it
     from warmstart.app.sessions import list_sessions  # noqa: PLC0415 - same
     from warmstart.errors import WarmstartError  # noqa: PLC0415 - same
-    from warmstart.model.selection import Selection  # noqa: PLC0415 - same
+    from warmstart.model import Selection  # noqa: PLC0415 - same
 
     try:
         found = list_sessions(Workspace.open(), Selection(), limit=MAX_NAMES)
@@ -31,8 +31,7 @@ def complete_sessions(ctx: click.Context, param: click.Parameter, incomplete: st
 def complete_templates(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Names of templates that begin with what was typed."""
     del ctx, param
-    from warmstart.app import Workspace  # noqa: PLC0415 - only a shell asks for it
-    from warmstart.app.templates import open_library  # noqa: PLC0415 - same
+    from warmstart.app import Workspace, open_library  # noqa: PLC0415 - only when asked
     from warmstart.errors import WarmstartError  # noqa: PLC0415 - same
 
     try:

@@ -14,7 +14,7 @@ from warmstart.cli._complete import complete_sessions
 from warmstart.cli._filters import Moment, rule_options, take_rules
 from warmstart.cli._output import JSON, QUIET, put_out, report_skips
 from warmstart.errors import NotFoundError, UsageError
-from warmstart.model.selection import Selection
+from warmstart.model import Selection
 from warmstart.present import comparison_document
 from warmstart.sources import ReadLog
 

@@ -39,7 +39,7 @@ def rebuild(*, paths: tuple[str, ...], as_json: bool, quiet: bool) -> None:
     """
     from warmstart.app import Workspace  # noqa: PLC0415 - keeps --help light
     from warmstart.app.facts import index_path, read_status, refresh_facts  # noqa: PLC0415 - same
-    from warmstart.model.selection import Selection  # noqa: PLC0415 - same
+    from warmstart.model import Selection  # noqa: PLC0415 - same
     from warmstart.present import (  # noqa: PLC0415 - same
         count,
         facts_fields,

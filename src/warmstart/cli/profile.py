@@ -32,7 +32,7 @@ from warmstart.cli._output import (
     write_pages,
 )
 from warmstart.errors import UsageError
-from warmstart.model.selection import Selection
+from warmstart.model import Selection
 from warmstart.present import (
     compaction_document,
     profile_document,

@@ -60,7 +60,7 @@ def list_sessions(
     """
     from warmstart.app import Workspace  # noqa: PLC0415 - store commands need none of these
     from warmstart.app.sessions import list_sessions as list_them  # noqa: PLC0415 - same
-    from warmstart.model.selection import Selection  # noqa: PLC0415 - same
+    from warmstart.model import Selection  # noqa: PLC0415 - same
     from warmstart.present import (  # noqa: PLC0415 - same
         describe_listing,
         list_document,
@@ -111,7 +111,7 @@ def show_session(
     from warmstart.app import Workspace  # noqa: PLC0415 - store commands need none of these
     from warmstart.app.sessions import share_texts  # noqa: PLC0415 - same
     from warmstart.app.sessions import show_session as show_it  # noqa: PLC0415 - same
-    from warmstart.model.selection import Selection  # noqa: PLC0415 - same
+    from warmstart.model import Selection  # noqa: PLC0415 - same
     from warmstart.present import SessionView, session_document  # noqa: PLC0415 - same
 
     workspace = Workspace.open()
@@ -154,7 +154,7 @@ def export_sessions(
     """
     from warmstart.app import Workspace  # noqa: PLC0415 - store commands need none of these
     from warmstart.app.sessions import export_sessions as export_them  # noqa: PLC0415 - same
-    from warmstart.model.selection import Selection  # noqa: PLC0415 - same
+    from warmstart.model import Selection  # noqa: PLC0415 - same
     from warmstart.present import count, follow  # noqa: PLC0415 - same
 
     workspace, written = Workspace.open(), 0

@@ -74,7 +74,7 @@ def import_sessions(
     """Take sessions of any format into the live store; importing twice changes nothing."""
     from warmstart.app import Workspace  # noqa: PLC0415 - keeps --help light
     from warmstart.app import store as use_cases  # noqa: PLC0415 - same
-    from warmstart.model.selection import Selection  # noqa: PLC0415 - same
+    from warmstart.model import Selection  # noqa: PLC0415 - same
     from warmstart.sources import ReadLog  # noqa: PLC0415 - same
 
     def watch(sessions: Iterator[Session]) -> Iterable[Session]:

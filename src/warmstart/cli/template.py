@@ -17,7 +17,7 @@ import click
 from warmstart import app
 from warmstart.cli._output import Column, note, open_console, print_json
 from warmstart.errors import UsageError
-from warmstart.model.state import TemplateState
+from warmstart.model import TemplateState
 from warmstart.present import (
     Span,
     clean,

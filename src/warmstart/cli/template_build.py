@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from warmstart.app import BuildResult, EditResult, EditText, Workspace
     from warmstart.library import Saved
     from warmstart.mine import BuildRequest
-    from warmstart.model.selection import Selection
+    from warmstart.model import Selection
     from warmstart.sources import ReadLog
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -90,8 +90,8 @@ def extract_template(
     SESSION is a session's id or any prefix of it that is unique. The template is saved as a
     draft: read it, then approve it.
     """
-    from warmstart.mine import BuildRequest  # noqa: PLC0415 - not for the group's other commands
-    from warmstart.model.selection import Selection  # noqa: PLC0415 - same
+    from warmstart.mine import BuildRequest  # noqa: PLC0415 - same
+    from warmstart.model import Selection  # noqa: PLC0415 - same
     from warmstart.sources import ReadLog  # noqa: PLC0415 - same
 
     log, selection = ReadLog(), Selection(paths=paths, format=format_name)
@@ -261,7 +261,7 @@ def _split(given: dict[str, Any]) -> tuple[BuildRequest, Selection, ReadLog]:
     ``--min-messages`` is a rule here, so that sessions too short are counted by that reason.
     """
     from warmstart.mine import BuildRequest, Rules  # noqa: PLC0415 - not for the other commands
-    from warmstart.model.selection import Selection  # noqa: PLC0415 - same
+    from warmstart.model import Selection  # noqa: PLC0415 - same
     from warmstart.sources import ReadLog  # noqa: PLC0415 - same
 
     rules = {field: given.pop(field) for field in _RULE_FIELDS}

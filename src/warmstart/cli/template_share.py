@@ -19,7 +19,7 @@ from warmstart.cli.template import (
     print_changes,
 )
 from warmstart.errors import InternalError
-from warmstart.model.state import TemplateState
+from warmstart.model import TemplateState
 from warmstart.present import clean, count
 from warmstart.template import TemplateError
 

@@ -8,8 +8,7 @@ from typing import NamedTuple
 from warmstart.experiment.analysis import Analysis, ArmSummary, Comparison
 from warmstart.experiment.plan import Direction
 from warmstart.experiment.variants import PARTS, check_variant, shape_template
-from warmstart.model.template import Template
-from warmstart.model.warmup import WarmUp
+from warmstart.model import Template, WarmUp
 from warmstart.stats.multiple import holm
 from warmstart.stats.noninferiority import MIN_GROUPS, NonInferiority, p_not_inferior
 from warmstart.warm import build_warmup

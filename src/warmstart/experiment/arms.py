@@ -14,9 +14,7 @@ from typing import NamedTuple
 
 from warmstart.errors import UsageError
 from warmstart.experiment.variants import check_variant
-from warmstart.model import Message
-from warmstart.model.template import Example, Guidance, Provenance, Template
-from warmstart.model.warmup import WarmUp
+from warmstart.model import Example, Guidance, Message, Provenance, Template, WarmUp
 
 NEUTRAL_SENTENCES = (
     "The old harbour wall was built from grey stone and faces the morning sun.",

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from warmstart.errors import UsageError
-from warmstart.model.template import PatternType, Template
+from warmstart.model import PatternType, Template
 from warmstart.warm import DEFAULT_LIMITS, WarmUpLimits
 
 __all__ = ["PARTS", "STRATEGIES", "Form", "check_variant", "shape_template"]

@@ -2,8 +2,8 @@
 
 What a fact says is decided by code: the readers, the judge's rules and tables, how facts are
 derived and masked. All of it goes into the digest, byte for byte, so a changed rule can never leave
-old answers behind and nobody has to raise a number for it. It works where the package is a folder
-(installed or editable, with sources or compiled files alone) and where it is in a zip file.
+old answers behind, without a version number that has to be raised. It works where the package is a
+folder (installed or editable, with sources or compiled files alone) and where it is in a zip file.
 """
 
 from __future__ import annotations

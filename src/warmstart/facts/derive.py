@@ -11,8 +11,7 @@ from functools import partial
 from warmstart.facts.hashes import hash_call, hash_signature
 from warmstart.facts.markers import MarkerCounter
 from warmstart.facts.user_style import UserStyleCounter
-from warmstart.model import Fate, Kind, Message, Role, Session
-from warmstart.model.facts import CallFact, SessionFacts, StatusCounts
+from warmstart.model import CallFact, Fate, Kind, Message, Role, Session, SessionFacts, StatusCounts
 
 __all__ = ["CUT", "OPENING_CHARS", "derive_facts", "find_first_words"]
 

@@ -1,7 +1,7 @@
 """Numbers that say whether two calls are alike: stable between runs, machines and versions.
 
 Python's own ``hash`` is salted per process. A checksum and a length make 64 bits; they are looked
-at within one tool only, and nobody gains by forging one.
+at within one tool only, and there is nothing to gain from forging one.
 """
 
 from __future__ import annotations

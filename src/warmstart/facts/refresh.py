@@ -14,12 +14,14 @@ import sqlite3
 import time
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple, Self
 
+from warmstart.errors import SourceError
 from warmstart.facts.collector import gc_paused
 from warmstart.facts.derive import derive_facts
-from warmstart.facts.index import open_index
+from warmstart.facts.index import IndexUnavailableError, open_index
 from warmstart.facts.pool import MAX_WORKERS, can_fork, run_shares
 from warmstart.facts.writing import (
     Mask,
@@ -33,7 +35,7 @@ from warmstart.facts.writing import (
     write_readings,
     write_source,
 )
-from warmstart.sources import Found, ReadLog, UnitReader
+from warmstart.sources import Found, Reader, ReadLog, UnitReader
 
 __all__ = ["Index", "Progress", "Source", "refresh_sources"]
 
@@ -74,14 +76,10 @@ class Source(NamedTuple):
 class _Entry(NamedTuple):
     """A unit that was listed."""
 
+    identity: Identity
     row: UnitRow
     found: Found
     is_alone: bool
-
-    @property
-    def identity(self) -> Identity:
-        source, reader, path, key, *_ = self.row
-        return source, reader, store_path(path), key
 
 
 class _Known(NamedTuple):
@@ -136,10 +134,14 @@ def refresh_sources(
         listed.append(number)
         entries = list(_make_entries(number, source, units))
         known = _load_known(connection, number)
-        measured_at = measured_before
-        if source.is_database:
-            was_written = bool(old) and _strip(stamp) != _strip(old)
-            measured_at, entries = _measure(entries, known, measured_at, was_written=was_written)
+        if not source.is_database:
+            stamp = " ".join(map(stamp_file, sorted(_find_measured(entries))))
+        measured_at, entries = _measure(
+            entries,
+            known,
+            measured_before,
+            was_written=bool(old) and stamp.replace(RACY, "") != old.replace(RACY, ""),
+        )
         listings.append(_Listing(number, source, entries, known, own_log, stamp, measured_at))
     if listings:
         with gc_paused():
@@ -162,21 +164,17 @@ def stamp_file(path: Path) -> str:
     return (RACY if is_racy else "") + " ".join(marks)
 
 
-def _strip(stamp: str) -> str:
-    return stamp.removeprefix(RACY)
-
-
 def _make_entries(number: int, source: Source, units: Iterable[Found]) -> Iterator[_Entry]:
     """The units of a source, each once."""
     met: set[Identity] = set()
     for position, found in enumerate(units):
-        unit = found.unit
-        row = UnitRow(number, found.reader.name, unit.path, unit.key, position, unit.fingerprint)
-        is_whole = unit.path == source.path and not unit.key
-        entry = _Entry(row, found, source.is_alone and is_whole)
-        if entry.identity not in met:
-            met.add(entry.identity)
-            yield entry
+        reader, unit = found.reader.name, found.unit
+        identity = (number, reader, store_path(unit.path), unit.key)
+        if identity not in met:
+            met.add(identity)
+            row = UnitRow(number, reader, unit.path, unit.key, position, unit.fingerprint)
+            is_whole = unit.path == source.path and not unit.key
+            yield _Entry(identity, row, found, source.is_alone and is_whole)
 
 
 def _load_known(connection: sqlite3.Connection, source: int) -> dict[Identity, _Known]:
@@ -189,6 +187,15 @@ def _load_known(connection: sqlite3.Connection, source: int) -> dict[Identity, _
     return {(row[0], row[1], row[2], row[3]): _Known(*row[4:]) for row in rows}
 
 
+def _find_measured(entries: Iterable[_Entry]) -> dict[Path, Reader]:
+    """The databases among the units of a source whose sessions may be edited in place."""
+    return {
+        entry.row.path: entry.found.reader
+        for entry in entries
+        if entry.row.key and hasattr(entry.found.reader, "measure")
+    }
+
+
 def _measure(
     entries: list[_Entry],
     known: dict[Identity, _Known],
@@ -196,31 +203,31 @@ def _measure(
     *,
     was_written: bool,
 ) -> tuple[float, list[_Entry]]:
-    """The entries of a database with their sizes, and when all of them were last measured.
+    """When all units of a source were last measured, and its entries with sizes.
 
-    Where nothing asks for sizes, those of unchanged units stay as they are known.
+    Where nothing asks for all sizes, only the units that changed are measured.
     """
-    reader = entries[0].found.reader if entries else None
-    measure = getattr(reader, "measure", None)
-    if measure is None:
+    databases = _find_measured(entries)
+    if not databases:
         return measured_at, entries
-    changed = {entry.identity for entry in entries if _has_changed(entry, known)}
+    changed = [entry for entry in entries if _has_changed(entry, known)]
     is_same = len(known) == len(entries) and not changed
-    everything = not known or (was_written and is_same)
-    if everything or time.time() - measured_at > MEASURE_SECONDS:
-        sizes = measure(entries[0].row.path)
-        measured_at = time.time()
-    else:
-        sizes = measure(entries[0].row.path, [e.row.key for e in entries if e.identity in changed])
-    return measured_at, [_set_size(entry, sizes, known) for entry in entries]
+    is_due = not known or time.time() - measured_at > MEASURE_SECONDS
+    sizes: dict[tuple[Path, str], str] = {}
+    for path, reader in databases.items():
+        keys = None
+        if not is_due and not (was_written and is_same):
+            keys = [entry.row.key for entry in changed if entry.row.path == path]
+        with suppress(SourceError):  # reading it will say why
+            found = getattr(reader, "measure")(path, keys)  # noqa: B009 - few readers have it
+            sizes |= {(path, key): size for key, size in found.items()}
+    return time.time() if is_due else measured_at, [_set_size(e, sizes) for e in entries]
 
 
-def _set_size(entry: _Entry, sizes: Mapping[str, str], known: dict[Identity, _Known]) -> _Entry:
-    """An entry with its size: as measured, else as known."""
-    size = sizes.get(entry.row.key)
-    if size is None and (old := known.get(entry.identity)):
-        size = old.size
-    return entry._replace(row=entry.row._replace(size=size))
+def _set_size(entry: _Entry, sizes: Mapping[tuple[Path, str], str]) -> _Entry:
+    """An entry with its size, where it was measured."""
+    size = sizes.get((entry.row.path, entry.row.key))
+    return entry if size is None else entry._replace(row=entry.row._replace(size=size))
 
 
 def _has_changed(entry: _Entry, known: dict[Identity, _Known]) -> bool:
@@ -256,13 +263,13 @@ class _Run:
             self._read_changes(units, dirty, gone)
         self._move(units)
         for listing in listings:
-            if listing.source.is_database:
+            if listing.stamp:
                 write_source(
                     self._index.connection,
                     listing.number,
                     stamp=listing.stamp,
                     measured_at=listing.measured_at,
-                    log=listing.log,
+                    log=listing.log if listing.source.is_database else ReadLog(),
                 )
 
     def _read_changes(
@@ -299,7 +306,9 @@ class _Run:
         identity = _identify(self._index.path)
 
         def work(share: Sequence[_Entry]) -> Iterator[int]:
-            with open_index(self._index.path) as connection:
+            # What stops a worker stops the parent too, which reports it.
+            failures = (IndexUnavailableError, sqlite3.Error)
+            with suppress(*failures), open_index(self._index.path) as connection:
                 if _identify(self._index.path) != identity:
                     return  # another process has replaced the index
                 with _Writer(connection, self._mask) as writer:
@@ -308,12 +317,9 @@ class _Run:
                         yield 1
 
         shares = [alone[start::MAX_WORKERS] for start in range(MAX_WORKERS)]
-        try:
-            for _ in run_shares(work, shares):
+        with suppress(ChildProcessError), closing(run_shares(work, shares)) as done:
+            for _ in done:
                 self._count()
-        except ChildProcessError:
-            pass
-        self._done = 0
         for source in {entry.row.source for entry in alone}:
             self._known |= _load_known(self._index.connection, source)
         left = {entry.identity for entry in alone if _has_changed(entry, self._known)}

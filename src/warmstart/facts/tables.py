@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 
 from msgspec.structs import astuple
 
-from warmstart.model.facts import CallFact, SessionFacts
+from warmstart.model import CallFact, SessionFacts
 
 __all__ = ["CALL", "CREATE", "SESSION", "CallTable", "SessionTable", "clean"]
 
@@ -119,7 +119,12 @@ _ENCODERS: dict[type, ConvertAll] = {
     str: _clean_all,
     tuple: _dump_all,
 }
-_DECODERS: dict[type, ConvertAll] = {bool: partial(map, bool), str: _share, tuple: _load_all}
+_DECODERS: dict[type, ConvertAll] = {
+    bool: partial(map, bool),
+    int: _share,
+    str: _share,
+    tuple: _load_all,
+}
 
 
 class _Field(NamedTuple):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from warmstart.model.facts import UserStyleCounts
-from warmstart.outcome.phrases import contains_any
+from warmstart.model import UserStyleCounts
+from warmstart.outcome import contains_any
 
 LONG_WORDS = 60
 SHORT_WORDS = 6

@@ -20,8 +20,7 @@ from msgspec.structs import replace
 
 from warmstart.facts.index import next_revision, transaction
 from warmstart.facts.tables import CALL, SESSION, clean
-from warmstart.model import Status
-from warmstart.model.facts import CallFact, Marker, SessionFacts
+from warmstart.model import CallFact, Marker, SessionFacts, Status
 from warmstart.sources import ReadLog
 
 __all__ = ["Mask", "Reading", "UnitRow", "keep_texts", "mask_facts", "store_path", "write_readings"]
@@ -70,6 +69,8 @@ class Reading(NamedTuple):
 def store_path(path: Path | str) -> str | bytes:
     """A path as it is stored: text, or bytes where it is not valid text."""
     text = str(path)
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from warmstart.app import Workspace
-from warmstart.app.starts import find_start
+from warmstart.app import Workspace, find_start
 from warmstart.integrations.tools import CLAUDE_CODE, list_tools
 
 AGENT = CLAUDE_CODE
@@ -39,7 +38,7 @@ def answer_hook(workspace: Workspace, event: Mapping[str, Any]) -> dict[str, Any
         return {}  # nothing is known of the task yet
     if find_start(workspace, AGENT, session_id) is not None or _has_history(event):
         return {}
-    from warmstart.app.start import StartRequest, prepare_start  # noqa: PLC0415 - once per session
+    from warmstart.app import StartRequest, prepare_start  # noqa: PLC0415 - once per session
 
     cwd = event.get("cwd")
     prepared = prepare_start(

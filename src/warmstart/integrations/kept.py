@@ -21,8 +21,7 @@ import orjson
 from msgspec import structs
 
 from warmstart.app import Workspace
-from warmstart.model import Kind, Message, Request, Result, Role
-from warmstart.model.warmup import WarmUp
+from warmstart.model import Kind, Message, Request, Result, Role, WarmUp
 from warmstart.warm.conversation import READY
 from warmstart.wire import encode_json
 

@@ -19,11 +19,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from warmstart.app import Workspace
+from warmstart.app import Workspace, open_library
 from warmstart.app.start import AUTO, StartRequest, WarmStart, decide_start, load_config
 from warmstart.app.starts import hash_message
 from warmstart.app.syncing import find_first_start
-from warmstart.app.templates import open_library
 from warmstart.errors import NotFoundError, WarmstartError
 from warmstart.integrations.agents import find_command
 from warmstart.integrations.kept import find_warmup, keep_warmup, merge_system, name_start
@@ -34,7 +33,7 @@ from warmstart.integrations.launch_other import Other
 from warmstart.integrations.launch_parts import AgentCommand, Host, Launch, Launcher, without_files
 from warmstart.integrations.launch_process import clear_leftovers, hold_files, run_command
 from warmstart.library import Library, UnapprovedError
-from warmstart.model.warmup import Arm
+from warmstart.model import Arm
 from warmstart.store import RecordedStart, Start
 from warmstart.warm import TemplateChoice
 

@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 
-from warmstart.app.start import WarmStart
+from warmstart.app import WarmStart
 from warmstart.integrations.agents import hook_entry
 from warmstart.integrations.launch_parts import (
     AgentCommand,
@@ -29,7 +29,7 @@ from warmstart.integrations.launch_parts import (
     parse_args,
 )
 from warmstart.integrations.tools import AGENT_TOOLS, CLAUDE_CODE
-from warmstart.model.warmup import WarmUp
+from warmstart.model import WarmUp
 from warmstart.warm import Target
 
 FORMAT_VERSION = "2.1.197"

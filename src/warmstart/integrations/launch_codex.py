@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from warmstart.app.start import WarmStart
+from warmstart.app import WarmStart
 from warmstart.integrations.launch_parts import (
     END,
     AgentCommand,
@@ -27,7 +27,7 @@ from warmstart.integrations.launch_parts import (
     parse_args,
 )
 from warmstart.integrations.tools import AGENT_TOOLS, CODEX
-from warmstart.model.warmup import WarmUp
+from warmstart.model import WarmUp
 from warmstart.warm import Target
 
 FORMAT_VERSION = "0.166.0"

@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from warmstart.app.start import WarmStart
+from warmstart.app import WarmStart
 from warmstart.errors import SourceError
 from warmstart.integrations.launch_parts import (
     AgentCommand,
@@ -28,7 +28,7 @@ from warmstart.integrations.launch_parts import (
     parse_args,
 )
 from warmstart.integrations.tools import AGENT_TOOLS, HERMES
-from warmstart.model.warmup import WarmUp
+from warmstart.model import WarmUp
 from warmstart.sources.sqlite import open_database
 from warmstart.wire import encode_json
 

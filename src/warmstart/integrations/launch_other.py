@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from warmstart.app.start import WarmStart
+from warmstart.app import WarmStart
 from warmstart.integrations.launch_parts import AgentCommand, Host, Launch, SeedFile
-from warmstart.model.warmup import WarmUp
+from warmstart.model import WarmUp
 from warmstart.placeholders import fill_words
 from warmstart.warm import Target
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from warmstart.app.start import WarmStart
+from warmstart.app import WarmStart
 from warmstart.integrations.agents import Host
-from warmstart.model.warmup import WarmUp
+from warmstart.model import WarmUp
 
 END = "--"
 """Everything after it is a plain word, even if it looks like an option."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from warmstart.model.warmup import WarmUp
+from warmstart.model import WarmUp
 from warmstart.warm import is_warm, list_messages
 from warmstart.wire import CODECS, Prompt
 

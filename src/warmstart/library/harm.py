@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from warmstart.library.versions import Retired
-from warmstart.model.state import Arm, TemplateState
+from warmstart.model import Arm, TemplateState
 from warmstart.store import TemplateRecord, TemplateRow
 
 __all__ = [

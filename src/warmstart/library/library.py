@@ -40,13 +40,13 @@ from warmstart.library.versions import (
     get_current,
     summarise,
 )
-from warmstart.model.state import Arm, TemplateState
+from warmstart.model import Arm, TemplateState
 from warmstart.store import TemplateRow
 from warmstart.template import TemplateError, check_name, parse_spec, show_name
 
 if TYPE_CHECKING:
     from warmstart.library.sharing import ExportReport, ImportReport
-    from warmstart.model.template import Template
+    from warmstart.model import Template
     from warmstart.redact import Redactor
     from warmstart.store import TemplateDB
 

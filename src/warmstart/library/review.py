@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from warmstart.errors import UsageError
 from warmstart.library.versions import StoredTemplate, TemplateVersion, list_review_steps
-from warmstart.model.state import TemplateState
+from warmstart.model import TemplateState
 from warmstart.model.texts import map_texts
 from warmstart.template import TemplateError, list_scanned, rewrite_texts
 
 if TYPE_CHECKING:
-    from warmstart.model.template import Template
+    from warmstart.model import Template
     from warmstart.redact import Redactor
 
 __all__ = [

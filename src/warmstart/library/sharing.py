@@ -24,7 +24,7 @@ from warmstart.errors import NotFoundError, UsageError
 from warmstart.library.files import read_regular
 from warmstart.library.review import find_flags, redact_for_others, redact_from_others
 from warmstart.library.versions import Saved, StoredTemplate, TemplateVersion
-from warmstart.model.state import TemplateState
+from warmstart.model import Template, TemplateState
 from warmstart.template import (
     DEFAULT_LIMITS,
     Change,
@@ -43,7 +43,7 @@ from warmstart.template import (
 
 if TYPE_CHECKING:
     from warmstart.library.library import Library
-    from warmstart.model.template import Template
+    from warmstart.model import Template
     from warmstart.redact import Redactor
 
 __all__ = [

@@ -12,10 +12,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from warmstart.library.files import ID_DIGITS
-from warmstart.model.state import TemplateState
+from warmstart.model import TemplateState
 
 if TYPE_CHECKING:
-    from warmstart.model.template import Template
+    from warmstart.model import Template
     from warmstart.store import TemplateRow
 
 __all__ = [

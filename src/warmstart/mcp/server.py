@@ -16,8 +16,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from warmstart.app import Workspace
-from warmstart.app.start import try_template
+from warmstart.app import Workspace, try_template
 from warmstart.app.templates import find_for_model, list_templates
 from warmstart.errors import WarmstartError
 from warmstart.mcp.sdk import Prompt, ResourceError, Server, ToolError, make_error

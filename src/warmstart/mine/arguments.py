@@ -9,8 +9,7 @@ from typing import Any
 
 from warmstart.mine.trivial import is_trivial
 from warmstart.mine.volatile import is_absolute, kind_of_value
-from warmstart.model import Call, Session, Status
-from warmstart.model.template import ArgumentUse, ToolArguments
+from warmstart.model import ArgumentUse, Call, Session, Status, ToolArguments
 
 MIN_CALLS = 5
 MAX_TOOLS = 12

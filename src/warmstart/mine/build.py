@@ -28,9 +28,7 @@ from warmstart.mine.rules import tally
 from warmstart.mine.seal import Redacts, seal
 from warmstart.mine.select import select_examples
 from warmstart.mine.signature import common_messages
-from warmstart.model import Session, Status
-from warmstart.model.facts import SessionFacts
-from warmstart.model.template import Provenance, Template
+from warmstart.model import Provenance, Session, SessionFacts, Status, Template
 
 CONTEXT_SESSIONS = 200
 """The best sessions that context is counted over."""

@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 from warmstart.mine.rules import Rules, Tally, find_cap, find_reason, tally
 from warmstart.mine.trivial import is_trivial
-from warmstart.model import Certainty, ErrorClass, Link, Status
-from warmstart.model.facts import CallFact, SessionFacts
+from warmstart.model import CallFact, Certainty, ErrorClass, Link, SessionFacts, Status
 
 REPAIR_SHARE = 3
 """One fetched session in this many is fetched for its repairs."""

@@ -15,9 +15,7 @@ from urllib.parse import urlsplit
 from warmstart.mine.episodes import shorten
 from warmstart.mine.trivial import is_trivial
 from warmstart.mine.volatile import IN_TEXT, is_absolute, relative_to
-from warmstart.model import Status
-from warmstart.model.facts import CallFact, Marker, MarkerKind, SessionFacts
-from warmstart.model.template import UserPatterns
+from warmstart.model import CallFact, Marker, MarkerKind, SessionFacts, Status, UserPatterns
 from warmstart.profile.styles import find_domains, find_feedback, find_style
 from warmstart.profile.tool_types import ToolType, classify_session, classify_tool
 

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from warmstart.mine.pattern_types import find_pattern_types
 from warmstart.mine.trivial import is_trivial
-from warmstart.model import Call, Certainty, Kind, Role, Session, Status
-from warmstart.model.template import PatternType
+from warmstart.model import Call, Certainty, Kind, PatternType, Role, Session, Status
 
 MAX_WORDS = 280
 _SENSITIVE = re.compile(

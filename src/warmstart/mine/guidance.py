@@ -12,8 +12,7 @@ from warmstart.mine.changes import VAGUE
 from warmstart.mine.conditions import Condition
 from warmstart.mine.recoveries import SAME, Key, Repairs
 from warmstart.mine.signature import WORDS
-from warmstart.model import ErrorClass
-from warmstart.model.template import Guidance
+from warmstart.model import ErrorClass, Guidance
 
 MIN_CALLS = 10
 MIN_ERRORS = 3

@@ -14,8 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from warmstart.model import Call, Message, Request, Result, Session
-from warmstart.model.facts import SessionFacts
+from warmstart.model import Call, Message, Request, Result, Session, SessionFacts
 from warmstart.redact import RedactionError
 
 MAX_WHOLE, MAX_DOCUMENT = 8000, 20_000

@@ -14,8 +14,7 @@ from hashlib import blake2b
 from warmstart.mine.abstract import Abstraction, Vocabulary, form_of
 from warmstart.mine.episodes import Episode
 from warmstart.mine.results import tell_result
-from warmstart.model import Certainty
-from warmstart.model.template import Example, PatternType
+from warmstart.model import Certainty, Example, PatternType
 
 TOLD_CHARS = (24, 240)
 """An intent shorter than this is an answer to something ("yes"), a longer one was cut."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from warmstart.model import Call, Status
-from warmstart.model.template import PatternType
+from warmstart.model import Call, PatternType, Status
 
 EDGE_CALLS = 3
 """How many calls count as the first, and as the last."""

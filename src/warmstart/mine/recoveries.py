@@ -20,8 +20,7 @@ from warmstart.mine.changes import TOKENS, VAGUE, describe_change, targets_of, t
 from warmstart.mine.results import NOTHING, show_result, tell_result
 from warmstart.mine.signature import WORDS, complaint_line, make_signature
 from warmstart.mine.trivial import is_trivial
-from warmstart.model import Call, Certainty, ErrorClass, Session, Status
-from warmstart.model.template import Recovery
+from warmstart.model import Call, Certainty, ErrorClass, Recovery, Session, Status
 from warmstart.outcome import ToolKind, kind_of
 
 WITHIN_CALLS = 8

@@ -15,8 +15,7 @@ from statistics import median
 from typing import NamedTuple
 
 from warmstart.mine.trivial import is_trivial
-from warmstart.model import ErrorClass, Link, Status
-from warmstart.model.facts import SessionFacts
+from warmstart.model import ErrorClass, Link, SessionFacts, Status
 
 MEDIAN_NEEDS_SESSIONS = 8
 """Below this many sessions a median says nothing about the agent."""

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from warmstart.mine.candidates import PRIOR_CALLS, PRIOR_ERRORS, ToolStat
 from warmstart.mine.merge import TOLD_CHARS, Family
 from warmstart.mine.results import LEFT_OUT, NOTHING
-from warmstart.model.template import Example, PatternType
+from warmstart.model import Example, PatternType
 
 MAX_PER_TOOL = 3
 SESSION_SHARE = 4

@@ -12,7 +12,7 @@ from warmstart.model.outcome import Status
 
 
 class Role(StrEnum):
-    """Who speaks. A tool message carries results only."""
+    """Who wrote a message. A tool message carries results only."""
 
     SYSTEM = "system"
     USER = "user"
@@ -80,7 +80,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The source's own call id; None where the format has none."""
     arguments: Mapping[str, Any] = msgspec.field(default_factory=dict)
     raw: str | None = None
-    """The argument text as written, only where it is no JSON object."""
+    """The argument text as written, only where it is not a JSON object."""
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True, gc=False):

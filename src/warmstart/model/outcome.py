@@ -18,7 +18,7 @@ class Status(StrEnum):
     OK = "ok"
     ERROR = "error"
     REJECTED = "rejected"
-    """The user, a policy or a hook said no; the agent did nothing wrong by asking."""
+    """The user, a policy or a hook refused; the agent did nothing wrong by asking."""
     CANCELLED = "cancelled"
     """Stopped from outside: an interrupt, or another call of the same batch failing first."""
     UNANSWERED = "unanswered"
@@ -64,19 +64,19 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     evidence: str
     """Name of the rule that decided, as listed in docs/outcomes.md."""
     harness_error: bool | None = None
-    """What the agent's framework said, where it says anything."""
+    """The agent's own error flag, where it has one."""
     exit_code: int | None = None
     """The command's exit code as observed (or, for a silent ``grep``, implied)."""
     error_class: ErrorClass | None = None
     """Set exactly when ``status`` is error."""
     reason: str | None = None
-    """Why a result that looks like a failure is none ("no match"), for people."""
+    """Why a result that looks like a failure is not one ("no match"), for people."""
     masked: bool = False
     """The command hides its own exit code (``| tail``, ``|| true``): zero proves nothing."""
 
     @property
     def observed_failure(self) -> bool:
-        """Whether the harness or the exit code said failure, whatever that turned out to mean.
+        """Whether the harness or the exit code reported failure, whatever that turned out to mean.
 
         This is the question a log's own error field answers: a benign exit 1 counts, a failure
         that a pipe hid does not. Where nothing was observed, the judgement itself answers.

@@ -45,7 +45,7 @@ class Described(Protocol):
 
 
 class Extract(Described, Protocol):
-    """A session whose messages were counted and left behind."""
+    """A session without its messages, which were counted."""
 
     @property
     def messages(self) -> int:
@@ -91,12 +91,12 @@ class Selection:
         )
 
     def matches_facts(self, facts: SessionFacts) -> bool:
-        """The same, asked of a session's facts."""
+        """Whether a session with these facts passes every filter."""
         failed = any(call.status is Status.ERROR for call in facts.calls)
         return self.matches_extract(facts, failed=failed, tools=(call.tool for call in facts.calls))
 
     def matches_extract(self, extract: Extract, *, failed: bool, tools: Iterable[str]) -> bool:
-        """The same, where only whether a call failed and which tools were called is known."""
+        """Whether a session passes every filter, by its row, its failures and its tools."""
         return (
             self._matches_names(extract)
             and self._matches_time(extract)

@@ -22,9 +22,9 @@ class Arm(StrEnum):
 
     WARM = "warm"
     COLD = "cold"
-    """Nothing fitted, or nobody asked."""
+    """No template matched, or none was asked for."""
     HOLDOUT = "holdout"
-    """A template fitted and was left out on purpose: the control group."""
+    """A template matched and was left out on purpose: the control group."""
     TOKEN_MATCHED = "token_matched"  # noqa: S105 - an arm of an experiment, no secret
     """As many tokens of neutral text."""
     PLACEBO = "placebo"

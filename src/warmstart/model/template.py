@@ -52,7 +52,7 @@ class Example:
     intent: str = ""
     """What the user wanted."""
     closing: str = ""
-    """What the agent said once it had the result."""
+    """What the agent wrote once it had the result."""
     pattern_type: PatternType = PatternType.SEQUENCE
     certainty: Certainty = Certainty.STRUCTURAL
     """What its success rests on."""

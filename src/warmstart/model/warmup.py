@@ -11,7 +11,7 @@ __all__ = ["CALL_ID_PREFIX", "Arm", "WarmUp"]
 
 CALL_ID_PREFIX = "call_warm_"
 """How the ids of example calls begin, in every form. Agents keep ids, so a transcript that began
-warm can be told from one that did not without a word in the prompt."""
+warm is recognised without a word in the prompt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

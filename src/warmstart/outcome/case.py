@@ -150,7 +150,7 @@ def read_output(text: str) -> Output:
 
 
 def classify_output(output: Output, exit_code: int | None) -> ErrorClass:
-    """Why a call failed; the name of a field that holds the reason is no reason itself."""
+    """Why a call failed; the name of the field that holds the reason does not count."""
     head = output.head
     name = _ERROR_FIELD.match(head) if head[:1] == "{" else None
     if name is None:

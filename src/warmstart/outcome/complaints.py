@@ -125,7 +125,7 @@ def _ends_in_traceback(output: Output) -> bool:
 
 
 def _closes_with_traceback(output: Output) -> bool:
-    """The same with nothing at all behind it."""
+    """A Python traceback with nothing after it."""
     if _FRAME_FILE not in output.tail or not _is_near(output, _TRACEBACK_WORDS):
         return False
     flat = _below_traceback(output)
@@ -162,14 +162,14 @@ def _closes_with_error(output: Output) -> bool:
 
 
 def _prints_mere_error(output: Output) -> bool:
-    """The same where little else was printed."""
+    """The last line is a complaint, and little else was printed."""
     if len(output.last_lines()) > 2:
         return False
     return complains(output.final) and not _repeats_message(output)
 
 
 def _repeats_message(output: Output) -> bool:
-    """The complaint is but what a caught exception said."""
+    """The complaint only repeats the message of a caught exception."""
     return _FRAME_FILE in output.tail and _was_caught(_below_traceback(output) or [""])
 
 
@@ -242,7 +242,7 @@ class Complaint(NamedTuple):
     words: tuple[str, ...]
     test: Test
     if_masked: Test | None = None
-    """The test where a zero exit is to be overruled; None where that would never be sure."""
+    """The test for overruling a zero exit; None where it would never be certain."""
 
 
 _SHELL_WORDS = ("sh:", "(eval)", "line ")
@@ -285,7 +285,7 @@ MASKED_WORDS = (
     "rror", "fail", "Fail", "AIL", "sh:", "(eval)", _FRAME_FILE, "o such", "ot found", "annot",
     "o module",
 )  # fmt: skip
-"""One of these stands near the end of every output that a masked rule would speak of."""
+"""Every output that a masked rule applies to holds one of these near its end."""
 MASKED_GROUPS = group_phrases(MASKED_WORDS)
 _NEAR_CHARS = 400
 
@@ -299,7 +299,10 @@ def find_complaint(case: Case) -> str | None:
 
 
 def find_hidden_complaint(case: Case) -> str | None:
-    """The same where the command hides its exit code, so that only the plainest words count."""
+    """The rule by which the output of a command that hides its exit code says it failed.
+
+    Only the plainest words count there.
+    """
     if not case.tail:
         return None
     output = case.output()
@@ -311,18 +314,18 @@ def find_hidden_complaint(case: Case) -> str | None:
 
 
 def is_uncomplaining(output: Output) -> bool:
-    """Whether no rule speaks of an output, whatever command printed it."""
+    """Whether no rule applies to an output, whatever command printed it."""
     return _ask(_TESTS, output, output.tail[-_NEAR_CHARS:]) is None
 
 
 def _ask(tests: _Tests, output: Output, near: str, case: Case | None = None) -> str | None:
-    """The first rule that speaks, and may do so of this case; ``near`` is the output's end."""
+    """The first rule that applies and counts for this case; ``near`` is the output's end."""
     if not contains_any(near, _SHELL_WORDS):
         tests = tests[_SHELL_RULE_COUNT:]
     for name, words, test in tests:
         if words and not contains_grouped(near, words):
             continue
-        # Only when a rule speaks is it worth taking the command line apart.
+        # Only when a rule applies is it worth taking the command line apart.
         if test(output) and (case is None or may_speak(name, case)):
             return name
     return None

@@ -1,7 +1,7 @@
 """Rules on fields whose meaning is success or failure. They beat everything else.
 
 The one thing a field cannot say is whose failure it was: a harness flags a user's "no", and a
-command exits 1 because it found nothing. Those are told apart here.
+command exits 1 because it found nothing. Those are distinguished here.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def judge_exit(case: Case, code: int | None, evidence: str, certainty: Certainty
 
 
 def _benign_reason(case: Case, code: int | None) -> str | None:
-    """Why a non-zero exit is no failure, unless an earlier command of the chain complained."""
+    """Why a non-zero exit is not a failure, unless an earlier command of the chain complained."""
     if code is None or not may_be_benign(case.line, code):
         return None
     reason = explain_exit(case.command(), code)

@@ -51,7 +51,7 @@ def judge(request: Request, result: Result | None, origin: str = "") -> Outcome:
 
 
 def apply_rules(kind: ToolKind, request: Request, result: Result, origin: str) -> Outcome:
-    """The same by the rules alone."""
+    """What became of a call by the rules alone."""
     case = Case(request, result, origin, kind)
     if result.is_error is not None or result.exit_code is not None or result.status is not None:
         return _apply(explicit.RULES, case)

@@ -60,7 +60,7 @@ EXIT_ZERO = {
 EXIT_ZERO_MASKED = {
     evidence: _ok(evidence, _STRUCTURAL, exit_code=0, masked=True) for evidence in EXIT_ZERO
 }
-"""What is said of a command that exited zero, by the rule that found it out."""
+"""The outcome of a command that exited zero, by the rule that found it out."""
 EXIT_FIELD, EXIT_FIELD_MASKED = (
     {
         flag: _ok(
@@ -70,7 +70,7 @@ EXIT_FIELD, EXIT_FIELD_MASKED = (
     }
     for is_hidden in (False, True)
 )
-"""The same of a zero in a field, by what the harness says of it."""
+"""The outcome of a zero in a field, by the flag that the harness set."""
 FLAGGED_OK = _ok("harness_flags_success", Certainty.EXPLICIT, harness_error=False)
 FLAGGED_OK_MASKED = _ok(
     "harness_flags_success", Certainty.EXPLICIT, harness_error=False, exit_code=0, masked=True
@@ -116,7 +116,7 @@ _MARKER_LETTERS = {mark[0].lower() for mark in HEAD_MARKERS}
 _OUTPUT_LETTERS = frozenset(digits) | {
     letter for letter in _PRINTED_LETTERS if letter.lower() not in _MARKER_LETTERS
 }
-"""The same where no exit code stands above the output either."""
+"""How output begins that has neither a sentence of a harness nor an exit code above it."""
 _WRAPPINGS = ("", "{", "<", "[")
 _HEADED = ("<", "Chunk ")
 _START_CHARS = 300
@@ -130,7 +130,7 @@ NEAR_WORDS = (
 """What must stand near the end for any rule on complaints that needs words, except ``_LINE``."""
 _NEAR_GROUPS = group_phrases(NEAR_WORDS)
 _CONTENT_GROUPS = group_phrases(("sh:", "(eval)", "\tfail\t", "\tpass\t", "\tpending\t"))
-"""The same for the rules that count even where all programs print content."""
+"""What the rules need that count even where all programs print content."""
 _LINE = "line "
 _SHELL_WORDS = ("sh:", "(eval)", "-c: line")
 """What a shell's own complaint holds in the lines for which the word above is enough."""
@@ -289,7 +289,7 @@ def _read_object(text: str) -> Outcome | None:
 
 
 def _read_end_fields(text: str) -> Outcome | None:
-    """The same for a long object, of which only the first field and the last ones are read."""
+    """What the first field and the last ones of a long object say; it is not parsed."""
     # After the closing brace a harness may have put words of its own, which move the window.
     end = text[-_END_CHARS:] if text[-1] == "}" else text[-TAIL_CHARS:]
     if '"error"' in end or '"exit' in end or '"returncode"' in end:
@@ -314,7 +314,7 @@ def _is_plain_answer(text: str) -> bool:
 
 
 def _is_plain_content(text: str) -> bool:
-    """The same for an answer that begins as content does; after blanks there may be an object."""
+    """Whether an answer that begins as content does is plain; an object may follow blanks."""
     if text[0] in _BLANKS and text[:80].lstrip()[:1] == "{":
         return False
     return len(text) > SHORT_CHARS or not reads_like_complaint(text)

@@ -1,14 +1,15 @@
-"""What a command line says about its own exit code.
+"""A command line taken apart: what it runs, and what it says about its own exit code.
 
-Three questions: which program's exit code is the one the shell reports, does the line hide it
-(``| tail``, ``|| true``, ``; echo done``), and does a non-zero code of that program mean failure.
-Quotes, heredocs and ``$(...)`` are skipped, nothing is expanded, and a line too odd to follow
-gives no answer rather than a wrong one.
+Four questions: which program's exit code is the one the shell reports, does the line hide it
+(``| tail``, ``|| true``, ``; echo done``), does a non-zero code of that program mean failure, and
+what is the line called. Quotes, heredocs and ``$(...)`` are skipped, nothing is expanded, and a
+line too odd to follow gives no answer rather than a wrong one.
 """
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import filterfalse, takewhile
 from typing import NamedTuple
 
@@ -29,6 +30,32 @@ _ERRORS_AWAY = re.compile(r"2>\s*(?:/dev/null|&1)")
 _TIMEOUT_OPTION = re.compile(r"[-\d]")
 _LEADERS = frozenset({"sudo", "time", "nohup", "command", "env", "exec", "builtin", "stdbuf", "!"})
 _WITH_SUBCOMMANDS = frozenset({"git", "gh", "docker", "kubectl", "xargs"})
+_PASSED_OVER = _LEADERS | {"nice", "then", "do", "else", "(", "{"}
+"""What stands before the program that a line is named after."""
+_SETTINGS = frozenset({"cd", "export", "source", ".", "set", "pushd", "popd", "true", "sleep"})
+"""Commands that only prepare the one that follows them."""
+_NAMED_WITH_SUBCOMMAND = frozenset({
+    "apt", "apt-get", "aws", "brew", "bun", "bundle", "cargo", "composer", "conda", "deno",
+    "docker", "docker-compose", "dotnet", "flutter", "gcloud", "gh", "git", "go", "gradle", "helm",
+    "hermes", "kubectl", "make", "mix", "mvn", "npm", "npx", "pip", "pip3", "pnpm", "podman",
+    "poetry", "rails", "rustup", "swift", "systemctl", "terraform", "uv", "uvx", "yarn",
+})  # fmt: skip
+_PYTHONS = frozenset({"python", "python3", "py"})
+_PLAIN_LINE = re.compile(
+    r"(?:cd [\w./~-]+ && )?"
+    r"(?:python3? -m ([a-z]\w{0,19})(?:\.\w{1,19})?"
+    r"|([a-z][\w.+-]{0,39})(?: ([a-z][\w:-]{0,39}))?)(?=[ \n;|]|\Z)",
+    re.ASCII,
+)
+"""A module, or a program and the word after it, first in a line or after a change of folder. With
+nothing quoted before or in them, they are what going through stages and words would give."""
+_SPECIAL = _PASSED_OVER | _SETTINGS | _PYTHONS | {"timeout"}
+_MAX_WORDS = 12
+_MAX_NAME_CHARS, _MAX_MODULE_CHARS = 40, 60
+"""No program has a longer name; a line of a key has."""
+_BREAKS = re.compile(r"[\s;|&]")
+_JOINTS = str.maketrans("", "", "-:_")
+_NO_PROGRAM = frozenset(":='\"`@")
 _KEYWORDS = frozenset({"done", "fi", "esac", "}", ")", "then", "do", "else", "{"})
 _FILTERS = frozenset({
     "head", "tail", "cat", "less", "more", "tee", "sed", "awk", "gawk", "sort", "uniq", "wc",
@@ -56,7 +83,7 @@ class Command(NamedTuple):
     """What the shape of a command line tells."""
 
     program: str
-    """Whose exit code the shell reports; empty when that cannot be told."""
+    """Whose exit code the shell reports; empty when that is not clear."""
     last: str
     """The last stage of the last pipeline, as written."""
     speakers: tuple[str, ...]
@@ -185,9 +212,15 @@ def _trim(stages: list[str], operators: list[str]) -> tuple[list[str], list[str]
     return stages, operators
 
 
-def _split(line: str) -> tuple[list[str], list[str]]:
-    """Stages between operators, and the operators between them; opaque parts read ``Q``."""
-    line = _blank_opaque(_drop_heredocs(line) if "<<" in line else line).rstrip("|;\n \t\r")
+def _split(line: str, *, keep_words: bool = False) -> tuple[list[str], list[str]]:
+    """Stages between operators, and the operators between them; opaque parts read ``Q``.
+
+    With ``keep_words`` a quoted word stays, and any other opaque part is an empty one.
+    """
+    if "<<" in line:
+        line = _drop_heredocs(line)
+    line = _OPAQUE.sub(_close, line) if keep_words else _blank_opaque(line)
+    line = line.rstrip("|;\n \t\r")
     if "|" not in line and ";" not in line and "&&" not in line and "\n" not in line:
         return [line], []
     parts = _OPERATOR.split(line)
@@ -207,6 +240,15 @@ def _blank_opaque(line: str) -> str:
     pieces = line.split('"' if double else "'")
     outside = "Q".join(pieces[::2])
     return outside if len(pieces) % 2 else outside + "Q"
+
+
+def _close(opaque: re.Match[str]) -> str:
+    """A quoted text is one word: a piece of a password must not be taken for a program."""
+    text = opaque[0]
+    if text[0] == "#":
+        return ""
+    is_word = text[0] in "'\"" and not _BREAKS.search(text)
+    return text if is_word else "''"
 
 
 def _drop_heredocs(line: str) -> str:
@@ -278,7 +320,7 @@ def may_be_benign(line: str, code: int) -> bool:
 
 
 def explain_exit(command: Command, code: int) -> str | None:
-    """Why a non-zero exit code is no failure of this command, or None if it is one."""
+    """Why a non-zero exit code is not a failure of this command, or None if it is one."""
     if code == 1 and command.program in _BENIGN:
         if command.program == "git diff" and "--check" in command.last:
             return None
@@ -303,3 +345,66 @@ def expects_output(command: Command) -> bool:
         for flag in flags
     )
     return not quiet and ">" not in _ERRORS_AWAY.sub("", command.last)
+
+
+@lru_cache(maxsize=8192)
+def name_command(line: str) -> str:
+    """The program a line runs, with its subcommand; empty where it is not clear."""
+    return _name_plainly(line) or _name_by_stages(line)
+
+
+def _name_plainly(line: str) -> str:
+    """The name of most lines, at a fourth of the time; empty for any other."""
+    plain = _PLAIN_LINE.match(line)
+    if plain is None:
+        return ""
+    module, program, sub = plain.groups()
+    if module is not None:
+        return module
+    if program in _NAMED_WITH_SUBCOMMAND:
+        return f"{program} {sub}" if sub is not None else ""
+    return "" if program in _SPECIAL else program
+
+
+def _name_by_stages(line: str) -> str:
+    for stage in _split(line, keep_words=True)[0]:
+        words = _program_words(stage)
+        if words and words[0] not in _SETTINGS:
+            return _join_subcommand(words)
+    return ""
+
+
+def _program_words(stage: str) -> list[str]:
+    """The words of a stage from its program on."""
+    words = stage.split(None, _MAX_WORDS)
+    words[_MAX_WORDS:] = [rest.split(None, 1)[0] for rest in words[_MAX_WORDS:]]
+    while words and (words[0] in _PASSED_OVER or _is_assignment(words[0])):
+        words = words[1:]
+    if words[:1] == ["timeout"]:
+        words = words[1:]
+        while words and words[0][0] in "-0123456789":
+            words = words[1:]
+    return words
+
+
+def _is_assignment(word: str) -> bool:
+    name, equals, _ = word.partition("=")
+    return bool(equals) and name.isidentifier()
+
+
+def _is_module(word: str) -> bool:
+    """Whether the word is a dotted name; of anything else a part may be a part of a key."""
+    return len(word) <= _MAX_MODULE_CHARS and word.replace(".", "_").isidentifier()
+
+
+def _join_subcommand(words: list[str]) -> str:
+    program = words[0].strip("'\"").lstrip("({").rpartition("/")[2]
+    if len(program) > _MAX_NAME_CHARS or not _NO_PROGRAM.isdisjoint(program):
+        return ""
+    if program in _PYTHONS and words[1:2] == ["-m"] and len(words) > 2:
+        return words[2].partition(".")[0] if _is_module(words[2]) else program
+    if program in _NAMED_WITH_SUBCOMMAND:
+        sub = next((word for word in words[1:] if not word.startswith("-")), "")
+        if len(sub) <= _MAX_NAME_CHARS and sub.translate(_JOINTS).isalnum():
+            return f"{program} {sub}"
+    return program

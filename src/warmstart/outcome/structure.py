@@ -47,7 +47,7 @@ _TELLING_PARTS = (
 
 
 def cleared_result(case: Case) -> Outcome | None:
-    """A compaction replaced the result; what it said is gone."""
+    """A compaction replaced the result; its text is gone."""
     if case.head.startswith(_CLEARED):
         return case.end(Status.UNKNOWN, "cleared_result", _STRUCTURAL)
     return None
@@ -172,7 +172,7 @@ def _judge_json_exit(case: Case, data: dict[str, Any], code: int) -> Outcome:
 
 
 def printed_in(data: dict[str, Any]) -> str:
-    """What the command printed, or what is said in its place."""
+    """What the command printed, or the complaint that stands in its place."""
     printed = data.get("output")
     return printed if isinstance(printed, str) and printed else complaint_in(data)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 
 class ToolKind(StrEnum):
-    """How a result of the tool is to be read."""
+    """How a result of the tool must be read."""
 
     SHELL = "shell"
     CODE = "code"

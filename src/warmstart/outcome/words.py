@@ -198,7 +198,7 @@ def reads_like_complaint(text: str) -> bool:
 
 
 NOTHING_WRONG = Outcome(status=Status.OK, certainty=_TEXTUAL, evidence="nothing_wrong")
-"""What is said where no rule found a sign of failure."""
+"""The outcome where no rule found a sign of failure."""
 
 RULES = (opens_like_error, short_complaint)
 SHELL_RULES = (silent_search, speaking_diff, command_complains)

@@ -11,7 +11,7 @@ from warmstart.present.document import Block, Span, Text
 from warmstart.present.text import count, local_time
 
 if TYPE_CHECKING:
-    from warmstart.model.selection import Selection
+    from warmstart.model import Selection
 
 __all__ = [
     "describe_filters",

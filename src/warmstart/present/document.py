@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from warmstart.present.text import plural
+
 __all__ = [
     "Block",
     "Callout",
@@ -228,5 +230,5 @@ def list_more(shown: int, found: int, noun: str = "") -> str:
     rest = found - shown
     if rest <= 0:
         return ""
-    words = f" {noun}{'' if rest == 1 else 's'}" if noun else ""
+    words = f" {plural(rest, noun)}" if noun else ""
     return f"and {rest:,} more{words} (--json)"

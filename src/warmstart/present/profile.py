@@ -49,6 +49,7 @@ from warmstart.present.text import (
     count,
     one_line,
     percent,
+    plural,
     readable_duration,
     sparkline,
 )
@@ -166,12 +167,7 @@ def _list_figures(profile: CorpusProfile) -> Iterator[Figure]:
     yield Figure(show_rate(rate), "error rate", describe_rate(rate))
     worst = [tool for tool in profile.tools if tool.rate.errors][:WORST_TOOLS]
     if worst:
-        counts = [f"{one.rate.errors:,} of {one.rate.calls:,}" for one in worst]
-        others = ", ".join(
-            f"{tool.tool} {words}" for tool, words in zip(worst[1:], counts[1:], strict=True)
-        )
-        detail = f"{counts[0]} calls failed" + (f"; then {others}" if others else "")
-        yield Figure(worst[0].tool, "fails most", detail)
+        yield _name_worst(worst)
         repaired = sum(tool.repaired for tool in profile.tools)
         yield Figure(percent(repaired / rate.errors), "of failures repaired", REPAIR_MEANING)
         waste = sum(tool.waste for tool in profile.tools)
@@ -182,7 +178,15 @@ def _list_figures(profile: CorpusProfile) -> Iterator[Figure]:
     silent, empty = int(totals.get("without_calls", 0)), int(totals.get("empty", 0))
     if silent:
         words = f"{count(empty, 'session')} without a message" if empty else ""
-        yield Figure(f"{silent:,}", "sessions without calls", words)
+        yield Figure(f"{silent:,}", f"{plural(silent, 'session')} without calls", words)
+
+
+def _name_worst(tools: Sequence[ToolProfile]) -> Figure:
+    first, *others = (f"{tool.rate.errors:,} of {tool.rate.calls:,}" for tool in tools)
+    then = ", ".join(f"{tool.tool} {words}" for tool, words in zip(tools[1:], others, strict=True))
+    return Figure(
+        tools[0].tool, "fails most", f"{first} calls failed" + (f"; then {then}" if then else "")
+    )
 
 
 def _list_next(result: ProfileResult) -> Iterator[Block]:

@@ -25,8 +25,8 @@ from warmstart.model import (
     Role,
     Session,
     Status,
+    count_messages,
 )
-from warmstart.model.selection import count_messages
 from warmstart.present.document import (
     Block,
     Column,

@@ -142,12 +142,8 @@ def lay_out(
     hidden = False
     paper = Paper(width, width if fits else None)
     for block in document.blocks:
-        if isinstance(block, Details):
-            hidden = hidden or not details
-            if details:
-                yield from _lay(Heading(block.summary), paper)
-                for inner in block.blocks:
-                    yield from _lay(inner, paper)
+        if isinstance(block, Details) and not details:
+            hidden = True
         else:
             yield from _lay(block, paper)
     if hidden:
@@ -206,10 +202,7 @@ def _(block: Table, paper: Paper) -> Iterator[Line]:
 @_lay.register
 def _(block: Figures, paper: Paper) -> Iterator[Line]:
     for value, label, detail, tone in block.items:
-        parts = [
-            Span(f"{label} "),
-            Span(value, f"strong {tone}" if tone != "neutral" else "strong"),
-        ]
+        parts = [Span(value, f"strong {tone}"), Span(f" {label}")]
         if detail:
             parts.append(Span(f"{GAP}{detail}", "muted"))
         yield from _wrap(
@@ -243,6 +236,13 @@ def _(block: Listing, paper: Paper) -> Iterator[Line]:
     for item in block.items:
         lines = _wrap([Span("- "), *_spans(item)], paper.width, hang=2)
         yield from _indent(lines, 0, 2)
+
+
+@_lay.register
+def _(block: Details, paper: Paper) -> Iterator[Line]:
+    yield from _lay(Heading(block.summary), paper)
+    for inner in block.blocks:
+        yield from _lay(inner, paper)
 
 
 @_lay.register

@@ -21,6 +21,7 @@ from warmstart.figures import (
     money,
     p_value,
     percent,
+    plural,
     points,
     times,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "p_value",
     "p_words",
     "percent",
+    "plural",
     "points",
     "points_span",
     "readable_duration",

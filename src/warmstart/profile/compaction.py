@@ -16,8 +16,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from warmstart.figures import count
-from warmstart.model import Link
-from warmstart.model.facts import SessionFacts
+from warmstart.model import Link, SessionFacts
 from warmstart.profile.placebo import Placebo, measure_placebo
 from warmstart.profile.rules import DEFAULT_RULES, Rules
 from warmstart.profile.scan import scan_calls

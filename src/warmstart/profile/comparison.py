@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from warmstart.figures import count
-from warmstart.model.facts import SessionFacts
+from warmstart.model import SessionFacts
 from warmstart.profile.corpus import CorpusProfile, corpus_profile
 from warmstart.profile.rules import DEFAULT_RULES, Rules
 from warmstart.profile.scan import scan_calls

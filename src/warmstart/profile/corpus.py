@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from warmstart.errors import UsageError
-from warmstart.model.facts import Marker, MarkerKind
+from warmstart.model import Marker, MarkerKind
 from warmstart.profile.learning import Learning, judge_learning
 from warmstart.profile.openings import OpeningShare, list_opening_shares
 from warmstart.profile.proficiency import score_proficiency

@@ -12,8 +12,7 @@ from functools import partial
 from operator import itemgetter
 from typing import NamedTuple
 
-from warmstart.model import ErrorClass, Status
-from warmstart.model.facts import CallFact, SessionFacts
+from warmstart.model import CallFact, ErrorClass, SessionFacts, Status
 from warmstart.profile.rules import Rules
 from warmstart.profile.tool_types import ToolType
 

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from warmstart.facts import derive_facts
-from warmstart.model import Message, Session, Status, Tokens
-from warmstart.model.facts import CallFact, Marker, SessionFacts
+from warmstart.model import CallFact, Marker, Message, Session, SessionFacts, Status, Tokens
 from warmstart.profile.messages import session_from_messages
 from warmstart.profile.proficiency import score_proficiency
 from warmstart.profile.rules import DEFAULT_RULES, Rules

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from enum import StrEnum
 
-from warmstart.model.facts import Marker, MarkerKind, UserStyleCounts
+from warmstart.model import Marker, MarkerKind, UserStyleCounts
 
 __all__ = ["FeedbackStyle", "RequestStyle", "find_domains", "find_feedback", "find_style"]
 

@@ -9,7 +9,7 @@ from operator import attrgetter
 
 import orjson
 
-from warmstart.model.facts import CallFact, SessionFacts, UserStyleCounts
+from warmstart.model import CallFact, SessionFacts, UserStyleCounts
 from warmstart.profile import openings
 from warmstart.profile.groups import LANDMARKS, POSITION_EDGES, Keys, SessionGroups, make_keys
 from warmstart.profile.openings import OPENING_TURNS, list_bands

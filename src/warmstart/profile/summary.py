@@ -164,5 +164,5 @@ def decode_summary(data: bytes) -> Summary:
             groups = summary.clusters[dimension]
             summary.clusters[dimension] = {int(key): sums for key, sums in groups.items()}
     except (orjson.JSONDecodeError, TypeError, ValueError, AttributeError) as error:
-        raise UsageError("this is no stored summary", hint="rebuild the facts") from error
+        raise UsageError("this is not a stored summary", hint="rebuild the facts") from error
     return summary

@@ -84,7 +84,7 @@ def zero() -> Sums:
 
 
 def add_cluster(sums: Sums, errors: int, calls: int) -> None:
-    """One more session; one without judged calls is no cluster."""
+    """One more session; one without judged calls is not a cluster."""
     add_clusters(sums, calls, 1)
     if errors:
         add_errors(sums, errors, calls)

@@ -19,7 +19,7 @@ from warmstart.redact.work import CROWDED, Work
 MIN_BLOB = 20
 MAX_DEPTH = 2
 RANK = 0
-COST = 8
+COST = 12
 _SIGNS = make_signs(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-")
 _URL_SAFE = str.maketrans("-_", "+/")
 _BETWEEN = "\n\n"

@@ -115,7 +115,7 @@ def _find_marked(text: str, low: int, high: int, work: Work) -> Iterator[tuple[i
     mark = pattern.search(text, low, high)
     while mark is not None:
         place = mark.start() + 1
-        if work.spend(16):
+        if work.spend(28):
             found = _read_key(text, mark)
             if found is not None:
                 start, place, kind = found

@@ -110,7 +110,9 @@ def find_pairs(view: View, lowered: str, work: Work) -> Iterator[Span]:
 @cache
 def _pattern(root: str) -> re.Pattern[str]:
     word = re.escape(root.rstrip("=")) + ("(?==)" if root.endswith("=") else "")
-    return re.compile(word + r"[\w.\-]{0,48}+(?P<close>(?:[\"'`][\])]?|\])?+)" + _SIGN)
+    least = r"\S[\s\S]{5}" if root in {"pass", "pwd"} else r"[^\s\"'`]{8}"
+    tail = r"[\w.\-]{0,48}+(?P<close>(?:[\"'`][\])]?|\])?+)"
+    return re.compile(f"{word}{tail}{_SIGN}(?=[bru]?[\"'`]?{least})")
 
 
 def _find_named(
@@ -181,6 +183,10 @@ def is_announced(
 ) -> bool:
     """Whether a value is the secret its name announces."""
     head = is_head(name) if head is None else head
+    if name.lower() == "pwd":  # a folder as often as a password
+        head = False
+        if ("/" in value or "\\" in value) and not is_random(value):
+            return False
     if place is Place.QUOTED and name.isupper():
         place = Place.LITERAL
     vendor = strength is Strength.WEAK and is_digest_or_uuid(value) and is_vendor_name(name)

@@ -79,7 +79,8 @@ _PATH_OF_NAMES = re.compile(
 )
 _STATEMENT = re.compile(
     r"(?:await|new|return|not|lambda|async|function|typeof|yield|if|else|in|is|or|and|for|from|as)"
-    r"(?=[ (])|[\w.\])'\"]+ (?:[-+*/%|&?:=!<>]{1,3}|if|or|and|in|is|as|not) |\S*=> ?[\w({]|//|/\*"
+    r"(?=[ (])|[\w.\[\]():'\"]+"
+    r" (?:[-+*/%|&?:=!<>]{1,3}|if|or|and|in|is|as|not) |\S*=> ?[\w({]|//|/\*"
 )
 _BARE_CODE = re.compile(r"^[@&*#/~.|]|[|;)]$")
 """Signs that are code in the middle of bare text and ordinary in a password."""
@@ -333,11 +334,13 @@ def _is_password(value: str, *, place: Place, head: bool) -> bool:
 
 def _is_word_password(value: str, *, place: Place, head: bool) -> bool:
     """A password without digits: random letters, or words where nothing else can stand."""
-    wordy, literal = is_wordy(value), place >= Place.QUOTED
-    if not value.isascii() or (wordy and ("/" in value or _is_label(value))):
+    literal = place >= Place.QUOTED
+    if not value.isascii():
         return False
-    if not wordy:
+    if not is_wordy(value):
         return _changes_case(value) or (literal and len(value) >= 10)
+    if "/" in value or _is_label(value):
+        return False
     return literal and (_changes_case(value) or (head and _is_chosen(value, place)))
 
 

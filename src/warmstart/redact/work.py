@@ -8,7 +8,7 @@ one is masked unread: it fails closed, and the time stays in step with the lengt
 
 from __future__ import annotations
 
-FREE_UNITS = 6_000
+FREE_UNITS = 20_000
 CHARACTERS_PER_UNIT = 16
 """A unit is about a microsecond. Sessions and source code use about one in 100 characters."""
 CROWDED = "crowded"

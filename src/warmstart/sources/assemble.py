@@ -92,7 +92,7 @@ def join_calls(messages: Sequence[Message], origin: str = "") -> tuple[Call, ...
 class _Waiting:
     """Calls without a result yet: the latest batch is answered first, in its own order.
 
-    A batch is what was asked before anything else was said, so a call that was given up does not
+    A batch is what was asked in one go, so a call that was given up does not
     take the result of one asked after it.
     """
 

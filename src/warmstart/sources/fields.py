@@ -7,7 +7,7 @@ field costs that field and nothing else.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ _NO_DATA: dict[str, Any] = {}
 
 
 class Arguments(NamedTuple):
-    """Call arguments, and the text they were written as where that is no JSON object."""
+    """Call arguments, and the text they were written as where that is not a JSON object."""
 
     data: Mapping[str, Any]
     raw: str | None
@@ -40,9 +40,9 @@ def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def as_dicts(value: Any) -> Iterable[dict[str, Any]]:
+def as_dicts(value: Any) -> list[dict[str, Any]]:
     """The objects of a list, passing over anything else."""
-    return (item for item in as_list(value) if isinstance(item, dict))
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def as_text(value: Any) -> str | None:
@@ -52,9 +52,9 @@ def as_text(value: Any) -> str | None:
 
 def as_id(value: Any) -> str | None:
     """An identifier: a non-empty string, or a whole number as one."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return as_text(value)
+    if value.__class__ is str:
+        return value or None
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def as_int(value: Any) -> int | None:
@@ -94,6 +94,8 @@ def as_bool(value: Any) -> bool | None:
 
 def parse_time(value: Any) -> float | None:
     """Seconds since the epoch from ISO 8601, seconds or milliseconds; naive times are UTC."""
+    if value.__class__ is float and 0.0 < value <= MILLISECONDS_FROM:
+        return value
     if not isinstance(value, str):
         return _read_moment(value)
     if value[4:5] != "-":

@@ -1,4 +1,4 @@
-"""Bytes and JSON out of files that nobody promised us anything about.
+"""Bytes and JSON out of files of unknown content.
 
 Compression is recognised by its magic number, never by the name. A line that is too long, not
 JSON or not an object is counted and passed over, and so is a half-written last line.
@@ -63,7 +63,7 @@ def open_bytes(path: Path, buffering: int = -1, *, spare: int = SPARE_BYTES) -> 
 
 
 def _refuse_pipe(path: Path) -> None:
-    """Raise for what is no regular file: opening a pipe would wait for its writer."""
+    """Raise for anything but a regular file: opening a pipe would wait for its writer."""
     if not stat.S_ISREG(path.stat().st_mode):
         raise OSError("not a regular file")
 
@@ -154,7 +154,7 @@ def parse_lines(
 def parse_line(
     line: bytes, number: int, path: Path, log: ReadLog, *, complete: bool
 ) -> dict[str, Any] | None:
-    """The object on a line; None, and counted, where there is none."""
+    """The object on a line; None, and counted, where it holds no object."""
     data = parse_json(line)
     if isinstance(data, dict):
         return data
@@ -165,9 +165,9 @@ def parse_line(
     elif has_too_many_values(line):
         log.skip("line holds more than 1.5 million values", path, number)
     elif is_json(data):
-        log.skip("line is JSON but no object", path, number)
+        log.skip("line is JSON but not an object", path, number)
     else:
-        log.skip("line is no JSON", path, number)
+        log.skip("line is not valid JSON", path, number)
     return None
 
 
@@ -194,11 +194,11 @@ def parse_document(data: bytes, path: Path, max_values: int | None) -> Any:
     """A document's value.
 
     Raises:
-        SourceError: it is no JSON, or holds too many values.
+        SourceError: it is not valid JSON, or holds too many values.
     """
     value = parse_json(data, max_values)
     if is_json(value):
         return value
     is_full = max_values is not None and has_too_many_values(data, max_values)
-    why = f"it holds more than {max_values:,} values" if is_full else "no valid JSON"
+    why = f"it holds more than {max_values:,} values" if is_full else "not valid JSON"
     raise SourceError(f"cannot read {str(path)!r}: {why}", path=path)

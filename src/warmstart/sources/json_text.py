@@ -48,7 +48,7 @@ def parse_json(data: bytes, max_values: int | None = MAX_VALUES) -> Any:
 
 
 def parse_text(text: str) -> Any:
-    """The same for a text that is in memory already."""
+    """A text as JSON, or the marker that ``is_json`` refuses; forgives what ``parse_json`` does."""
     value = parse_strictly(text) if len(text) <= BIG_BYTES else _NO_JSON
     return parse_json(text.encode("utf-8", "replace")) if value is _NO_JSON else value
 

@@ -33,9 +33,9 @@ class ReadLog:
     """Message and session ids met so far, as ``identify`` numbers them, for formats whose files
     repeat each other."""
     asked: list[int] = field(default_factory=list)
-    """The same in the order they were asked about, whether they were new or not."""
+    """The ids in the order they were asked about, whether they were new or not."""
     notes: list[str] = field(default_factory=list)
-    """What else a person should be told; nothing was left out for it."""
+    """What else a person should know; nothing was left out for it."""
 
     def skip(self, reason: str, path: Path, line: int | None = None, *, count: int = 1) -> None:
         """Count something left out. ``reason`` is a short phrase without any of its content."""

@@ -44,6 +44,8 @@ def find_role(entry: dict[str, Any]) -> Role | None:
 
 def read_requests(tool_calls: Any, unnamed: str = "unknown") -> tuple[Request, ...]:
     """The calls of an assistant's message, named in ``function``, ``custom`` or beside the id."""
+    if not tool_calls:
+        return ()
     return tuple([read_request(call, unnamed) for call in as_dicts(tool_calls)])
 
 

@@ -23,7 +23,7 @@ from warmstart.model import Session
 from warmstart.sources.files import open_bytes, read_head, unreadable
 from warmstart.sources.log import ReadLog
 from warmstart.sources.reader import OpenSource, Unit
-from warmstart.sources.sqlite_guard import ENDLESS, STORED, GuardedConnection
+from warmstart.sources.sqlite_guard import ENDLESS, GuardedConnection
 from warmstart.sources.unpacking import GZIP_MAGIC, ZSTD_MAGIC
 
 BUSY_TIMEOUT_SECONDS = 5.0
@@ -232,10 +232,3 @@ def list_tables(connection: GuardedConnection) -> frozenset[str]:
     """Names of the tables."""
     rows = connection.select("SELECT name FROM sqlite_master WHERE type = 'table'")
     return frozenset(row[0] for row in rows)
-
-
-def list_columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
-    """Names of a table's columns that hold stored values; empty when there is no such table."""
-    quoted = '"' + table.replace('"', '""') + '"'
-    rows = connection.execute(f"PRAGMA table_xinfo({quoted})")
-    return frozenset(row[1] for row in rows if row[6] in STORED)

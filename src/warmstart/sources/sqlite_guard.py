@@ -19,6 +19,8 @@ from warmstart.errors import SourceError
 
 MAX_VALUE_BYTES = 64 * 1024 * 1024
 """Of a row, as of a line in a file of lines."""
+LEAST_VALUE_BYTES = 1024 * 1024
+"""What a row may have in any file, however small."""
 MAX_SQL_BYTES = 1_000_000
 STEPS_AT_LEAST = 5_000_000
 """Steps of SQLite's virtual machine that any query may take: a fraction of a second."""
@@ -27,6 +29,8 @@ STEPS_PER_BYTE = 16
 STEPS_BETWEEN_CHECKS = 100_000
 BYTES_PER_BYTE = 16
 """What the rows of one query may hold, in bytes for each byte of the file."""
+ROWS_BETWEEN_CHECKS = 64
+_SIZED = frozenset({str, bytes})
 ROW_BYTES = 16
 """What a row counts beside its text."""
 SESSION_TABLES = frozenset(
@@ -48,7 +52,7 @@ _PRAGMAS = frozenset({"table_xinfo", "database_list"})
 STORED = frozenset({0, 3})
 """``hidden`` of columns whose values are in the file, generated or not."""
 _COMPUTED = 2
-"""The same of a generated column that is worked out whenever it is read."""
+"""``hidden`` of a generated column that is computed whenever it is read."""
 
 
 class UnsafeDatabaseError(sqlite3.DatabaseError):
@@ -58,12 +62,8 @@ class UnsafeDatabaseError(sqlite3.DatabaseError):
 Row = tuple[Any, ...]
 
 
-ROWS_BETWEEN_CHECKS = 64
-_SIZED = frozenset({str, bytes})
-
-
 class GuardedConnection(sqlite3.Connection):
-    """A connection to a database that nobody vouches for; ``select`` is how it is read."""
+    """A connection to a database that cannot be trusted; ``select`` is how it is read."""
 
     path: Path
     """As the user named it, for messages."""
@@ -87,7 +87,7 @@ class GuardedConnection(sqlite3.Connection):
         self._steps_allowed = STEPS_AT_LEAST + STEPS_PER_BYTE * size
         self._bytes_allowed = STEPS_AT_LEAST + BYTES_PER_BYTE * size
         self._columns, self._refused = {}, {}
-        _set_limits(self)
+        _set_limits(self, size)
         self.set_progress_handler(self._count_steps, STEPS_BETWEEN_CHECKS)
         self._refused = _find_refused(self)
         self.set_authorizer(self._authorize)
@@ -191,8 +191,10 @@ def _measure_column(values: tuple[Any, ...]) -> int:
     return sum([len(value) for value in values if isinstance(value, str | bytes)])
 
 
-def _set_limits(connection: sqlite3.Connection) -> None:
-    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+def _set_limits(connection: sqlite3.Connection, size: int) -> None:
+    # A row that is longer than its file is a trick: its pages follow each other in a circle.
+    longest = min(max(size, LEAST_VALUE_BYTES), MAX_VALUE_BYTES)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
     connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, MAX_SQL_BYTES)
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     connection.setlimit(sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH, 1)
@@ -206,7 +208,7 @@ def _set_limits(connection: sqlite3.Connection) -> None:
 
 
 def _find_refused(connection: GuardedConnection) -> dict[str, str]:
-    """Names that are no ordinary tables, in lower case, and what they are instead."""
+    """Names that are not ordinary tables, in lower case, and what they are instead."""
     rows = connection.select(
         "SELECT name, type, sql FROM sqlite_master WHERE type IN ('table', 'view')"
     )

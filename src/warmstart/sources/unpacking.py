@@ -24,7 +24,7 @@ SPARE_BYTES = 16 * 1024 * 1024
 LINES_RATIO = 50
 """Bytes more for each byte on disk, where a file is read line by line."""
 DOCUMENT_RATIO = 20
-"""The same where it is read as one document."""
+"""Bytes more for each byte on disk, where a file is read as one document."""
 WINDOW_LOG_MAX = 25
 """zstd may look back 32 MiB at most; its levels up to 20 need no more."""
 

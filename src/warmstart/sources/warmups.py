@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from warmstart.model import Kind, Message, Role
-from warmstart.model.warmup import CALL_ID_PREFIX
+from warmstart.model import CALL_ID_PREFIX, Kind, Message, Role
 
 
 def mark_warmups(messages: Sequence[Message]) -> Sequence[Message]:

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from warmstart.model.state import TemplateState
+from warmstart.model import TemplateState
 from warmstart.store.backend import Options
 from warmstart.store.errors import (
     StoreBusyError,

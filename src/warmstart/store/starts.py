@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 
 from warmstart.errors import NotFoundError, UsageError
-from warmstart.model.state import Arm
+from warmstart.model import Arm
 from warmstart.store.backend import (
     Backend,
     Clause,

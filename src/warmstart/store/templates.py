@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from warmstart.errors import NotFoundError
-from warmstart.model.state import Arm, TemplateState
+from warmstart.model import Arm, TemplateState
 from warmstart.store.backend import Dialect, OpenStore, Row, find_one
 from warmstart.store.errors import StoreDamagedError
 from warmstart.store.values import encode_json, make_storable

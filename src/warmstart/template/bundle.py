@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec import field
 
-from warmstart.model.template import Template
+from warmstart.model import Template
 from warmstart.template.canonical import encode_canonical, template_id, template_to_dict
 from warmstart.template.errors import TemplateError
 from warmstart.template.schema import Counts, FilePart, Key, convert, template_from_dict

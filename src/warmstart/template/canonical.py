@@ -16,8 +16,7 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import Any
 
-from warmstart.model.marker import Marker
-from warmstart.model.template import Template
+from warmstart.model import Marker, Template
 from warmstart.template.errors import TemplateError, show_key
 
 FORMAT = "warmstart-template"

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from warmstart.model.template import Template
+from warmstart.model import Template
+from warmstart.profile import SessionProfile
 from warmstart.template.canonical import template_id, template_to_dict
 
 if TYPE_CHECKING:

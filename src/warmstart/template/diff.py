@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from warmstart.model.marker import Marker
-from warmstart.model.template import Example, Guidance, Recovery, Template, ToolArguments
+from warmstart.model import Example, Guidance, Marker, Recovery, Template, ToolArguments
 from warmstart.template.canonical import encode_canonical, template_to_dict
 
 

@@ -18,8 +18,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, replace
 from typing import Any
 
-from warmstart.model.marker import Marker
-from warmstart.model.template import Example, Guidance, Recovery, Template, UserPatterns
+from warmstart.model import Example, Guidance, Marker, Recovery, Template, UserPatterns
 from warmstart.template.canonical import template_to_dict
 from warmstart.template.errors import TemplateError
 from warmstart.template.parse import parse_document

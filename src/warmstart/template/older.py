@@ -14,11 +14,12 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from warmstart.model import Certainty
-from warmstart.model.marker import Marker, MarkerKind
-from warmstart.model.template import (
+from warmstart.model import (
+    Certainty,
     Example,
     Guidance,
+    Marker,
+    MarkerKind,
     PatternType,
     Provenance,
     Template,

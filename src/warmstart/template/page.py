@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from warmstart.model.template import Example, Recovery, Template, ToolArguments
+from warmstart.model import Example, Recovery, Template, ToolArguments
 from warmstart.template.canonical import encode_canonical
 
 MAX_LINE = 160

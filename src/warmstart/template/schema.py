@@ -17,12 +17,14 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct, field
 
-from warmstart.model.marker import Marker, MarkerKind
-from warmstart.model.outcome import Certainty, ErrorClass
-from warmstart.model.template import (
+from warmstart.model import (
     ArgumentUse,
+    Certainty,
+    ErrorClass,
     Example,
     Guidance,
+    Marker,
+    MarkerKind,
     PatternType,
     Provenance,
     Recovery,

@@ -11,8 +11,7 @@ from dataclasses import fields, is_dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from warmstart.model.marker import Marker
-from warmstart.model.template import Template
+from warmstart.model import Marker, Template
 from warmstart.model.texts import map_texts
 
 __all__ = ["list_scanned", "list_texts", "rewrite_texts"]

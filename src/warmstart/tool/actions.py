@@ -6,22 +6,25 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from warmstart.app import Workspace
+from warmstart.app import (
+    StartRequest,
+    Workspace,
+    build_template,
+    delete_template,
+    prepare_start,
+    try_template,
+)
 from warmstart.app.compare import compare_sides
-from warmstart.app.mining import build_template
 from warmstart.app.profile import (
     CompactionRequest,
     check_compaction,
     load_rules,
     profile_session,
 )
-from warmstart.app.start import StartRequest, prepare_start, try_template
-from warmstart.app.templates import delete_template
 from warmstart.app.templates import list_templates as list_library
 from warmstart.library import Saved, TemplateVersion
 from warmstart.mine import BuildRequest, Rules
-from warmstart.model.selection import Selection
-from warmstart.model.template import TemplateState
+from warmstart.model import Selection, TemplateState
 from warmstart.present import to_json
 from warmstart.profile.comparison import Comparison
 from warmstart.sources import READERS, ReadLog

@@ -11,8 +11,7 @@ import re
 import uuid
 from collections.abc import Iterator, Sequence
 
-from warmstart.model import Message, Result, Role
-from warmstart.model.warmup import WarmUp
+from warmstart.model import Message, Result, Role, WarmUp
 from warmstart.store import WARMUP_MARK
 from warmstart.warm.conversation import list_messages, list_replies
 from warmstart.warm.forms import Rendered, Target

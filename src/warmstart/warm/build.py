@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from warmstart.model.marker import MarkerKind
-from warmstart.model.template import Template
-from warmstart.model.warmup import WarmUp
+from warmstart.model import MarkerKind, Template, WarmUp
 from warmstart.warm.episodes import (
     DEFAULT_BUDGET,
     DEFAULT_LIMITS,

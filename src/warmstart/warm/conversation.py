@@ -14,8 +14,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from warmstart.model import Message, Result, Role
-from warmstart.model.warmup import CALL_ID_PREFIX, WarmUp
+from warmstart.model import CALL_ID_PREFIX, Message, Result, Role, WarmUp
 from warmstart.warm.build import FRAME
 from warmstart.wire import CODECS, Body, Prompt, find_codec, insert_before, pair_calls, with_objects
 

@@ -12,9 +12,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from warmstart.model import Certainty, ErrorClass, Kind, Message, Request, Result, Role
-from warmstart.model.template import Example, Recovery, Template
-from warmstart.model.warmup import CALL_ID_PREFIX
+from warmstart.model import (
+    CALL_ID_PREFIX,
+    Certainty,
+    ErrorClass,
+    Example,
+    Kind,
+    Message,
+    Recovery,
+    Request,
+    Result,
+    Role,
+    Template,
+)
 from warmstart.warm.tokens import estimate_tokens
 from warmstart.wire import encode_json
 

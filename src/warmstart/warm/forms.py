@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from warmstart.errors import UsageError
-from warmstart.model.warmup import WarmUp
+from warmstart.model import WarmUp
 from warmstart.wire import encode_json
 
 

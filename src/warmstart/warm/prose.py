@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from warmstart.model import Message, Result, Role
-from warmstart.model.warmup import WarmUp
+from warmstart.model import Message, Result, Role, WarmUp
 from warmstart.warm.build import FRAME
 from warmstart.warm.conversation import list_messages, list_replies
 from warmstart.wire import encode_json

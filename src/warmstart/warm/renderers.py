@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from warmstart.errors import UsageError
-from warmstart.model.warmup import WarmUp
+from warmstart.model import WarmUp
 from warmstart.warm.agent_files import (
     render_claude_hook,
     render_claude_session,

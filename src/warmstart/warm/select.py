@@ -16,8 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from warmstart.model.template import TemplateState
-from warmstart.model.warmup import Arm
+from warmstart.model import Arm, TemplateState
 from warmstart.warm.build import Toolset
 from warmstart.warm.search import MIXED, Bm25, guess_task_type, list_terms
 

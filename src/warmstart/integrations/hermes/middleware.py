@@ -17,7 +17,7 @@ from warmstart.integrations.hermes.sessions import Conversation, Sessions
 if TYPE_CHECKING:
     from warmstart.app import Workspace
     from warmstart.integrations.hermes.settings import HermesConfig
-    from warmstart.model.warmup import WarmUp
+    from warmstart.model import WarmUp
     from warmstart.store import RecordedStart
     from warmstart.wire import Codec
 
@@ -109,7 +109,7 @@ class Middleware:
 
 def _find_again(workspace: Workspace, session_id: str) -> Conversation | None:
     """A session that was decided before this process; None if it was not."""
-    from warmstart.app.starts import find_start  # noqa: PLC0415 - same
+    from warmstart.app import find_start  # noqa: PLC0415 - same
     from warmstart.integrations.kept import find_warmup  # noqa: PLC0415 - once per session
 
     warmup = find_warmup(workspace, AGENT, session_id)
@@ -141,7 +141,7 @@ def _go_on(warmup: WarmUp | None, start: RecordedStart | None) -> Conversation:
 def _start(
     workspace: Workspace, config: HermesConfig, meeting: Meeting, message: str
 ) -> Conversation:
-    from warmstart.app.start import StartRequest, prepare_start  # noqa: PLC0415 - same
+    from warmstart.app import StartRequest, prepare_start  # noqa: PLC0415 - same
     from warmstart.integrations.hermes.opening import open_soon  # noqa: PLC0415 - same
     from warmstart.integrations.hermes.placing import list_tools  # noqa: PLC0415 - same
     from warmstart.integrations.kept import keep_warmup  # noqa: PLC0415 - same

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from warmstart.model import Role
-from warmstart.model.warmup import WarmUp
+from warmstart.model import Role, WarmUp
 from warmstart.warm import is_warm, list_messages
 from warmstart.wire import CODECS, Body, Codec, Prompt, count_leading, insert_before
 

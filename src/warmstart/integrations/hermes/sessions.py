@@ -12,7 +12,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from warmstart.model.warmup import WarmUp
+    from warmstart.model import WarmUp
 
 MAX_SESSIONS = 512
 MAX_CALL_IDS = 20_000

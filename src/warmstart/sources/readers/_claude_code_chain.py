@@ -2,8 +2,9 @@
 
 Every line names its parent, so a conversation is a tree. Most of its forks are harmless: results
 of parallel calls hang beside the line that leads on. Only one kind is a rewind: the user goes
-back and speaks again below the same parent. A second tree in the same file is no rewind: its
-first line has no parent because the context was cleared, and all that stands before it was done.
+back and writes another prompt below the same parent. A second tree in the same file is not a
+rewind: its first line has no parent because the context was cleared, and what stands before it
+was done.
 What must stay true: when in doubt, it counts; and time grows with the number of lines, however
 they hang together.
 """
@@ -21,7 +22,7 @@ class _Above(NamedTuple):
     """What a line follows, lines without a message passed over."""
 
     message: str | None
-    """The message; None where there is none."""
+    """The message, or None."""
     top: str
     """The last line that was passed on the way up, or the line itself."""
 
@@ -33,9 +34,9 @@ class Chain:
         self.lines: dict[str, Any] = {}
         """Message lines in file order: ``uuid`` to its parent's."""
         self._notes: dict[str, Any] = {}
-        """The same for the lines between them that carry no message."""
+        """The parents of the lines between them that carry no message."""
         self._prompts: list[str] = []
-        """Lines in which the user speaks."""
+        """Lines that hold a prompt of the user."""
         self._above_notes: dict[str, _Above] = {}
         self._roots = 0
 
@@ -55,7 +56,7 @@ class Chain:
             self._roots += not parent
 
     def add_prompt(self, uuid: str | None) -> None:
-        """Remember that in this line the user speaks, and nothing else is in it."""
+        """Remember a line that holds a prompt of the user and nothing else."""
         if uuid is not None:
             self._prompts.append(uuid)
 
@@ -68,12 +69,12 @@ class Chain:
         place = {uuid: index for index, uuid in enumerate(order)}
         sizes, ends = self._measure_branches(order, place)
         live = self._line_of_descent(order[-1])
-        # +1 where a branch that was left begins, -1 behind its end.
+        # +1 where a branch that was left begins, -1 after its end.
         marks = [0] * (len(order) + 1)
         for prompts in rivals:
             for one, two in pairwise(prompts) if prompts[-1] in live else ():
                 start, end = place[one], place[two]
-                # A side line that is still being written to is no rewind: two processes may have
+                # A side line that is still being written to is not a rewind: two processes may have
                 # resumed the same session.
                 if start < end and sizes[start] == end - start and ends[start] < end:
                     marks[start] += 1
@@ -83,7 +84,7 @@ class Chain:
     def find_trees(self) -> dict[str, str]:
         """Each message line of a tree, mapped to the tree's first line; empty if there is one tree.
 
-        A line that follows nothing and that nothing follows is no tree: there are files whose
+        A line that follows nothing and that nothing follows is not a tree: there are files whose
         lines do not name their parents. A line whose parent is not in the file belongs to none.
         """
         tree_of: dict[str, str] = {}

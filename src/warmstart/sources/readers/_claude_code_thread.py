@@ -2,7 +2,7 @@
 
 Claude Code writes one line per content block. The lines of one answer share ``message.id`` and
 repeat its usage, and results of parallel calls may stand between them; so an answer stays open
-until the user speaks. Whether a message was taken back or counts elsewhere is only known at the
+until the next prompt. Whether a message was taken back or counts elsewhere is only known at the
 end of the file, so a draft can still grow or change its fate; ``finish`` makes the message.
 
 Every line of every transcript comes through here: values are checked where they are used, and
@@ -36,7 +36,7 @@ class Draft:
     """A message as far as its lines have been read."""
 
     text = ""
-    """What was said in the user's name; an answer's words are in its contents."""
+    """Text written in the user's name; an answer's text is in its contents."""
     answers: Sequence[dict[str, Any]] = ()
     """The blocks that hold a result."""
     status: Status | None = None
@@ -133,12 +133,12 @@ def _read_result(block: dict[str, Any], status: Status | None) -> Result:
 def _read_tokens(usage: Any) -> Tokens | None:
     if not isinstance(usage, dict):
         return None
-    fresh, output, cache_read, cache_write = count_tokens(usage)
+    fresh, output, cache_read, cache_write = _count_tokens(usage)
     tokens = Tokens(input=fresh, output=output, cache_read=cache_read, cache_write=cache_write)
     return tokens if tokens.total else None
 
 
-def count_tokens(usage: dict[str, Any]) -> tuple[int, int, int, int]:
+def _count_tokens(usage: dict[str, Any]) -> tuple[int, int, int, int]:
     """Input, output, read from a cache and written to one."""
     return (
         _count(usage.get("input_tokens")),
@@ -174,7 +174,7 @@ PLAN = "planContent"
 CLEARED = "clear"
 """What triggered a boundary without a summary: the context was cleared."""
 STOPPED = frozenset({"interrupted", "cancelled"})
-"""Values of ``toolDenialKind`` that are no denial."""
+"""Values of ``toolDenialKind`` that are not denials."""
 
 
 class Thread:
@@ -192,7 +192,7 @@ class Thread:
         self._summary_due = False
 
     def add_user(self, data: dict[str, Any], content: Any, uuid: str | None) -> None:
-        """A user line: what the user said, what the harness added, and results, in any mixture."""
+        """A user line: what the user wrote, what the harness added, and results, in any mixture."""
         texts, results = _split_content(content)
         if results:
             draft = Draft(Role.TOOL, data, uuid)
@@ -220,7 +220,7 @@ class Thread:
         return [text for text in texts if not is_marked(text)]
 
     def add_text(self, data: dict[str, Any], text: str, uuid: str | None, kind: Kind) -> None:
-        """Something said in the user's name."""
+        """Add text written in the user's name."""
         draft = Draft(Role.USER, data, uuid)
         draft.text = text
         draft.kind = kind
@@ -302,9 +302,9 @@ class Thread:
             was_answered = was_answered or draft.role is Role.ASSISTANT
 
     def _find_later_trees(self) -> set[int]:
-        """Where trees begin in which the user speaks.
+        """Where trees begin that hold a prompt of the user.
 
-        A tree that lines of an earlier one follow is no new beginning: two processes wrote it.
+        A tree that lines of an earlier one follow is not a new beginning: two processes wrote it.
         """
         tree_of = self.chain.find_trees()
         if not tree_of:

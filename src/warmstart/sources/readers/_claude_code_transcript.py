@@ -118,7 +118,7 @@ class ClaudeFile:
         elif kind == "attachment":
             _add_attachment(data, thread, uuid)
         elif kind in ("user", "assistant"):
-            self._log.skip("message is no object", self._path, number)
+            self._log.skip("message is not an object", self._path, number)
         elif isinstance(kind, str) and kind in TITLES:
             key, rank = TITLES[kind]
             if title := as_text(data.get(key)):
@@ -259,7 +259,7 @@ def _settle_results(thread: Thread) -> None:
 
 
 def _is_reply(data: dict[str, Any], message: dict[str, Any]) -> bool:
-    """Whether the assistant speaks; lines of types still unknown are told by their role."""
+    """Whether the line is an answer; lines of an unknown type are judged by their role."""
     kind = data.get("type")
     return kind == "assistant" or (kind != "user" and message.get("role") == "assistant")
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from warmstart.model import Kind, Request, Result, Status, Tokens
 from warmstart.sources.fields import (
     as_bool,
+    as_count,
     as_dict,
     as_dicts,
     as_id,
@@ -84,7 +85,7 @@ class RolloutLine(NamedTuple):
 
 
 def read_line(data: dict[str, Any]) -> RolloutLine | None:
-    """Unwrap a line; the first versions wrote bare items behind a bare header."""
+    """Unwrap a line; the first versions wrote bare items after a bare header."""
     kind, payload = data.get("type"), data.get("payload")
     time = parse_time(data.get("timestamp"))
     if isinstance(kind, str) and isinstance(payload, dict):
@@ -122,7 +123,7 @@ class Signal:
         )
 
     def after(self, earlier: Signal | None) -> Signal:
-        """Both words on the same call as one; the later wins where it says anything."""
+        """Both events on the same call as one; the later wins where it has a value."""
         if earlier is None:
             return self
         return Signal(
@@ -215,7 +216,7 @@ def _metadata_exit_code(output: Any) -> int | None:
 
 
 def read_reasoning(item: dict[str, Any]) -> str:
-    """Readable thinking; the encrypted rest is nobody's to read."""
+    """Readable thinking; the rest is encrypted."""
     return content_text([*as_list(item.get("summary")), *as_list(item.get("content"))])
 
 
@@ -258,17 +259,14 @@ def find_summary(compacted: dict[str, Any]) -> str | None:
 def read_usage(value: Any) -> Tokens | None:
     """Codex counts what the cache served and took within the input."""
     usage = as_dict(value)
-
-    def count(key: str) -> int:
-        return max(as_int(usage.get(key)) or 0, 0)
-
-    read, written = count("cached_input_tokens"), count("cache_write_input_tokens")
+    read = as_count(usage.get("cached_input_tokens"))
+    written = as_count(usage.get("cache_write_input_tokens"))
     tokens = Tokens(
-        input=max(count("input_tokens") - read - written, 0),
-        output=count("output_tokens"),
+        input=max(as_count(usage.get("input_tokens")) - read - written, 0),
+        output=as_count(usage.get("output_tokens")),
         cache_read=read,
         cache_write=written,
-        reasoning=count("reasoning_output_tokens"),
+        reasoning=as_count(usage.get("reasoning_output_tokens")),
     )
     return tokens if tokens.total else None
 

@@ -1,7 +1,7 @@
 """Which rows of a Hermes session repeat rows that count elsewhere.
 
 A compaction writes again what it keeps: some first messages, its summary, and the tail of the
-conversation. It does so behind the archived rows of the same session (in place) or at the head of
+conversation. It does so after the archived rows of the same session (in place) or at the head of
 a new session (rotating); a branch begins with its parent's messages in the same way. The first
 occurrence counts and every later one is a copy. Hermes stores no mark on a copy, so one is known
 by standing in such a batch and repeating, in their order, rows from before it; a call by its ids
@@ -106,7 +106,7 @@ class _CopyFinder:
             self._index(place, message)
 
     def mark(self, batch: _Batch) -> int:
-        """Mark the copies of one batch; returns the index just behind it."""
+        """Mark the copies of one batch; returns the index just after it."""
         for index in range(self._indexed, batch.start):
             self._index(self._offset + index, self.messages[index])
         last = -1
@@ -156,14 +156,14 @@ class _CopyFinder:
             self.messages[index] = replace(self.messages[index], fate=Fate.ARCHIVED)
 
 
-def _ends_batch(message: Message, behind_summary: int) -> bool:
+def _ends_batch(message: Message, after_summary: int) -> bool:
     """Whether a row that repeats nothing is the first one after the batch.
 
-    The summary itself repeats nothing, nor does a note that Hermes adds behind the tail.
+    The summary itself repeats nothing, nor does a note that Hermes adds after the tail.
     """
     if message.kind is Kind.SUMMARY:
-        return behind_summary > 0
-    return behind_summary >= 0 and message.kind is Kind.TURN
+        return after_summary > 0
+    return after_summary >= 0 and message.kind is Kind.TURN
 
 
 def _key(message: Message) -> Hashable:

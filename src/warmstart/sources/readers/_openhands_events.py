@@ -261,7 +261,7 @@ def read_event(transcript: EventReplay, event: dict[str, Any]) -> bool:
 
 
 def _pass_over(transcript: EventReplay, event: dict[str, Any]) -> None:
-    """Bookkeeping that is no part of the conversation."""
+    """Pass over bookkeeping that is not part of the conversation."""
 
 
 def _read_system(transcript: EventReplay, event: dict[str, Any]) -> None:
@@ -376,7 +376,7 @@ def _read_state(transcript: EventReplay, event: dict[str, Any]) -> None:
 
 
 def _read_foreign_call(transcript: EventReplay, event: dict[str, Any]) -> None:
-    """A call another agent made behind the agent protocol; told again as it proceeds."""
+    """A call another agent made behind the agent protocol; written again as it proceeds."""
     call_id = as_id(event.get("tool_call_id")) or as_id(event.get("id")) or ""
     tool = as_text(event.get("tool_kind")) or as_text(event.get("title")) or "unknown"
     if call_id not in transcript.calls:

@@ -52,7 +52,7 @@ class AgentDojo(FileReader):
             if _is_run(run):
                 yield self._read_run(run, unit.path, log, number)
             else:
-                log.skip("record is no run", unit.path, number)
+                log.skip("record is not a run", unit.path, number)
 
     def _read_run(self, run: dict[str, Any], path: Path, log: ReadLog, number: int) -> Session:
         names = [

@@ -32,7 +32,7 @@ from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 from warmstart.sources.records import open_records
 
 OWN_BLOCKS = frozenset({"thinking", "redacted_thinking", "document", "search_result"})
-"""Content types of this API alone; those of calls and results are told by their endings."""
+"""Content types of this API alone; those of calls and results are recognised by their endings."""
 SNIFFED = 12
 FOREIGN_KEYS = ("tool_calls", "function_call", "tool_call_id")
 FOREIGN_ROLES = frozenset({"tool", "function", "developer"})
@@ -107,7 +107,7 @@ def _read_conversation(
 ) -> Iterator[Session]:
     data = as_dict(record)
     if not isinstance(data.get("messages"), list):
-        log.skip("record is no conversation", path, number)
+        log.skip("record is not a conversation", path, number)
         return
     messages = list(_read_messages(data["messages"], path, log, number))
     if system := content_text(data.get("system")):
@@ -137,7 +137,7 @@ def _read_messages(
     for entry in entries:
         role = as_text(as_dict(entry).get("role"))
         if not isinstance(entry, dict):
-            log.skip("message is no object", path, number)
+            log.skip("message is not an object", path, number)
         elif role == "assistant":
             yield _read_reply(entry, path, log)
         elif role in ("user", "system"):
@@ -185,7 +185,7 @@ def _list_blocks(entry: dict[str, Any]) -> list[dict[str, Any]]:
     content = entry.get("content")
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    return list(as_dicts(content))
+    return as_dicts(content)
 
 
 def _join_texts(blocks: list[dict[str, Any]], kind: str) -> str:

@@ -45,7 +45,7 @@ from warmstart.sources.json_text import has_too_many_values, parse_strictly
 from warmstart.sources.log import ReadLog
 from warmstart.sources.probe import probe_path
 from warmstart.sources.reader import FileReader, Probe, Unit, file_fingerprint, file_unit
-from warmstart.sources.readers._claude_code_transcript import ClaudeFile, SessionDraft, is_uuid
+from warmstart.sources.readers._claude_code_transcript import ClaudeFile, is_uuid
 from warmstart.sources.records import file_stem
 
 TRANSCRIPT_SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
@@ -98,11 +98,6 @@ class ClaudeCode(FileReader):
 
     def read(self, unit: Unit, log: ReadLog) -> Iterator[Session]:
         """Read a file's session, and the subagents that older versions wrote into it."""
-        for conversation in self.read_conversations(unit, log):
-            yield conversation.finish()
-
-    def read_conversations(self, unit: Unit, log: ReadLog) -> Iterator[SessionDraft]:
-        """The same before messages are made of it."""
         transcript = ClaudeFile(unit.path, log)
         for number, line, complete in read_lines(unit.path, log):
             note = read_progress(line)
@@ -114,7 +109,8 @@ class ClaudeCode(FileReader):
                 data = parse_line(line, number, unit.path, log, complete=complete)
             if data is not None:
                 transcript.add(number, data)
-        yield from transcript.conversations()
+        for draft in transcript.conversations():
+            yield draft.finish()
 
 
 def _is_line(data: dict[str, Any]) -> bool:
@@ -248,7 +244,7 @@ def _subagents(folder: Path) -> list[Path]:
 
 
 def _changed(path: Path) -> int:
-    """When a file was last written to; a file that has just vanished is told of on reading."""
+    """When a file was last written to; one that has just vanished is reported later."""
     try:
         return path.stat().st_mtime_ns
     except OSError:
@@ -269,7 +265,7 @@ _LONG_BYTES = 3000
 _TAIL_BYTES = 1000
 _DETAILS = b',"toolUseResult":{'
 _SOURCE = b'},"sourceToolAssistantUUID":"'
-_BEHIND_DETAILS = re.compile(
+_AFTER_DETAILS = re.compile(
     rb'\}(,"sourceToolAssistantUUID":"[^"\\]*"(?:,"\w+":(?:"[^"\\]*"|true|false|null))*\}\n\Z)'
 )
 _DETAILS_OPENINGS = (b'"filePath":"', b'"type":"text","file":{')
@@ -291,7 +287,7 @@ def read_progress(line: bytes) -> tuple[str, str] | None:
 
 
 def parse_known(line: bytes) -> dict[str, Any] | None:
-    """The object on a line, perhaps without details nobody reads; None where it takes more."""
+    """The object on a line, perhaps without unused details; None where it takes more."""
     if len(line) > _LONG_BYTES:
         if has_too_many_values(line):
             return None
@@ -303,14 +299,14 @@ def parse_known(line: bytes) -> dict[str, Any] | None:
 def _leave_out_details(line: bytes) -> bytes:
     """The line without what an edit or a read file looked like to the harness.
 
-    Where the details are not a field of the line itself, what is returned is no JSON.
+    Where the details are not a field of the line itself, what is returned is not valid JSON.
     """
     end = line.rfind(_SOURCE, len(line) - _TAIL_BYTES)
     if end < 0 or not _DETAILS_ENDING.search(line, end - _ENDING_BYTES, end):
         return line
     start = line.find(_DETAILS, 0, end)
-    behind = _BEHIND_DETAILS.match(line, end)
-    if start < 0 or behind is None:
+    after = _AFTER_DETAILS.match(line, end)
+    if start < 0 or after is None:
         return line
     is_known = line.startswith(_DETAILS_OPENINGS, start + len(_DETAILS))
-    return line[:start] + behind[1] if is_known else line
+    return line[:start] + after[1] if is_known else line

@@ -117,7 +117,7 @@ def _is_wrapped(record: dict[str, Any]) -> bool:
 
 
 def _is_bare_rollout(records: tuple[dict[str, Any], ...]) -> bool:
-    """A bare header, and behind it nothing but items and state."""
+    """Whether it is a bare header followed by nothing but items and state."""
     known = all("record_type" in r or as_text(r.get("type")) in ITEMS for r in records[1:])
     return bool(records) and is_bare_header(records[0]) and "timestamp" in records[0] and known
 
@@ -160,6 +160,7 @@ def _read_records(path: Path, log: ReadLog) -> Iterator[Line]:
         yield from (Line(number, record) for number, record in enumerate(parts, 1))
 
 
+_COPIED, _LIVE = Fate.COPIED, Fate.LIVE
 COPY_BURST_SECONDS = 1.0
 """A fork writes the history it copies at once; its own first turn takes a model's answer."""
 
@@ -202,7 +203,7 @@ class _RolloutMessages:
         self._open = True
 
     def call(self, line: RolloutLine) -> None:
-        """Calls of one response stand in one message, behind its text."""
+        """Calls of one response stand in one message, after its text."""
         request = items.read_request(line.payload)
         if self._open:
             latest = self.messages[-1]
@@ -252,9 +253,9 @@ class _Rollout:
         """Take one line in."""
         if self._first_time is None:
             self._first_time = line.time
-        if line.time is not None:
-            self._last_time = max(line.time, self._last_time or line.time)
-        fate = Fate.COPIED if self._is_copied(line) else Fate.LIVE
+        if line.time is not None and (self._last_time is None or line.time > self._last_time):
+            self._last_time = line.time
+        fate = _COPIED if self.parent is not None and self._is_copied(line) else _LIVE
         if fate is not self.talk.fate:
             self.talk.close()
             self.talk.fate = fate
@@ -263,8 +264,6 @@ class _Rollout:
             handler(self, line)
 
     def _is_copied(self, line: RolloutLine) -> bool:
-        if self.parent is None:
-            return False
         boundary = as_int(self.meta.get("subagent_history_start_ordinal"))
         if boundary is not None and line.ordinal is not None:
             return line.ordinal < boundary
@@ -349,7 +348,7 @@ class _Rollout:
             self.talk.add(Role.USER, line, text=summary, kind=Kind.SUMMARY)
 
     def on_compaction_event(self, line: RolloutLine) -> None:
-        """Says again what a ``compacted`` line said, where there was one."""
+        """Repeats a ``compacted`` line, where there was one."""
         del line
         if not self._event_expected:
             self._compact()
@@ -416,12 +415,14 @@ class _Rollout:
         )
 
     def _finish_messages(self, usage: list[tuple[int, Tokens]]) -> list[Message]:
-        """Give results what the events said of their calls, and messages what they cost."""
+        """Add how calls ended to their results, and tokens to the messages that cost them."""
         cost: dict[int, Tokens] = defaultdict(Tokens)
         for where, tokens in usage:
             cost[where] = cost[where] + tokens
         return [
             replace(message, results=self._signalled(message.results), tokens=cost.get(index))
+            if message.results or index in cost
+            else message
             for index, message in enumerate(self.talk.messages)
         ]
 

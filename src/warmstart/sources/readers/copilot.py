@@ -93,7 +93,7 @@ class Copilot(FileReader):
             if _is_document(record):
                 yield _read_document(record, unit.path)
             elif not events.take(record):
-                log.skip("line is no event", unit.path, number)
+                log.skip("line is not an event", unit.path, number)
         if events.met:
             yield from events.build_sessions(unit.path, _name_session(unit.path))
 
@@ -228,7 +228,7 @@ class _EventLog:
         self.end_reason: str | None = None
 
     def take(self, record: dict[str, Any]) -> bool:
-        """Take one event in; False when it is none."""
+        """Take one event in; False when it is not an event."""
         kind, data = as_text(record.get("type")), record.get("data")
         if kind is None or not isinstance(data, dict):
             return False
@@ -298,7 +298,7 @@ class _EventLog:
             messages[-1] = replace(messages[-1], tokens=tokens)
 
     def on_user_tool(self, event: _Event) -> None:
-        """A command the user ran; it is no call of the agent."""
+        """A command the user ran; not a call of the agent."""
         self.by_user.add(event.text("toolCallId") or "")
 
     def on_tool_start(self, event: _Event) -> None:
@@ -424,7 +424,7 @@ def _to_result(data: dict[str, Any]) -> Result:
 
 
 def find_refusal(code: str | None) -> Status | None:
-    """Whether an error code means that somebody said no, or stopped it."""
+    """Rejected or cancelled, where an error code says so."""
     if code in REFUSALS:
         return Status.REJECTED
     return Status.CANCELLED if code in CANCELLATIONS else None

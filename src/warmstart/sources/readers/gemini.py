@@ -30,10 +30,10 @@ from warmstart.model import (
 )
 from warmstart.sources.assemble import build_session
 from warmstart.sources.fields import (
+    as_count,
     as_dict,
     as_dicts,
     as_id,
-    as_int,
     as_list,
     as_text,
     content_text,
@@ -306,7 +306,7 @@ def _reasoning(record: dict[str, Any]) -> str:
 
 def _requests(record: dict[str, Any]) -> tuple[Request, ...]:
     """The calls of a message; where it has no records of them, the parts the model wrote."""
-    calls = list(as_dicts(record.get("toolCalls")))
+    calls = as_dicts(record.get("toolCalls"))
     if not calls and record.get("type") == "gemini":
         parts = (as_dict(part).get("functionCall") for part in _parts(record.get("content")))
         calls = [part for part in parts if isinstance(part, dict)]
@@ -371,12 +371,12 @@ def _response_text(response: dict[str, Any]) -> str:
 def _tokens(value: Any) -> Tokens | None:
     """Gemini counts cached input within input, and thoughts and tool prompts apart from both."""
     usage = as_dict(value)
-    count = {key: max(as_int(usage.get(key)) or 0, 0) for key in ("input", "cached", "output")}
-    thoughts, tool = (max(as_int(usage.get(key)) or 0, 0) for key in ("thoughts", "tool"))
+    cached, thoughts = as_count(usage.get("cached")), as_count(usage.get("thoughts"))
+    sent = max(as_count(usage.get("input")) - cached, 0)
     tokens = Tokens(
-        input=max(count["input"] - count["cached"], 0) + tool,
-        output=count["output"] + thoughts,
-        cache_read=count["cached"],
+        input=sent + as_count(usage.get("tool")),
+        output=as_count(usage.get("output")) + thoughts,
+        cache_read=cached,
         reasoning=thoughts,
     )
     return tokens if tokens.total else None

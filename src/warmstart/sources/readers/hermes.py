@@ -34,7 +34,6 @@ from warmstart.model import (
 )
 from warmstart.sources.assemble import build_session
 from warmstart.sources.fields import (
-    MILLISECONDS_FROM,
     as_dict,
     as_dicts,
     as_float,
@@ -93,12 +92,13 @@ ROLES = {
     "system": Role.SYSTEM,
     "developer": Role.SYSTEM,
 }
+_LIVE = Fate.LIVE
 BOOKKEEPING_ROLES = frozenset({"session_meta"})
 """Rows an older gateway wrote beside the conversation: no message, and nothing lost without it."""
 
 ENCODED_OPENINGS = ("\x00", "\x1e")
 ENCODED_PREFIXES = ("\x00json:", "\x1ejson:")
-"""Content that is no plain text is stored as one of these (Hermes', ours) and its JSON."""
+"""Content other than plain text is stored as one of these (Hermes', ours) and its JSON."""
 SUMMARY_PREFIXES = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:")
 MERGED_SUMMARY_MARK = "COMPACTION SUMMARY BELOW]"
 MERGED_PREFIX = "[PRIOR CONTEXT"
@@ -153,7 +153,7 @@ class Hermes(DatabaseReader):
         row = _get_row(connection, unit.key)
         parent_id = as_id(row.get("parent_session_id"))
         parent_row = _get_row(connection, parent_id) if parent_id else {}
-        parent = find_parent(row, parent_row)
+        parent = _find_parent(row, parent_row)
         messages = _read_messages(connection, unit.key, unit.path, log)
         inherited: list[Message] = []
         if parent is not None and parent.link in HEIRS and parent_row:
@@ -170,7 +170,7 @@ class Hermes(DatabaseReader):
             parent=parent,
             compactions=tuple(Compaction(at=at + len(opening)) for at in settled.compactions),
             path=str(unit.path),
-            **session_fields(row),
+            **_session_fields(row),
         )
 
 
@@ -190,25 +190,35 @@ def _is_hermes(path: Path) -> bool:
 def _list_sessions(path: Path, log: ReadLog) -> list[Unit]:
     with open_database(path) as connection:
         counts = _count_messages(connection)
-        have = connection.columns("sessions")
-        columns = [name for name in (*READ, *COUNTERS) if name in have]
-        order = "ORDER BY started_at, id" if "started_at" in have else ""
-        query = f"SELECT {', '.join(map(_as_listed, columns))} FROM sessions {order}"
-        rows = {row[0]: row for row in connection.select(query)}
-    parents = columns.index(PARENT) if PARENT in columns else None
+        rows, parents = _list_rows(connection)
     units = []
     for key in [*rows, *(key for key in counts if key not in rows)]:
         session_id = as_id(key)
         if session_id is None:
             log.skip("session without an id", path)
             continue
-        row = rows.get(key, ())
         # How a parent ended and what it held decides what of a session is a copy.
-        parent = row[parents] if row and parents is not None else None
-        state = (row, counts.get(key), parent and (rows.get(parent), counts.get(parent)))
+        parent = parents.get(key)
+        before = parent and (rows.get(parent), counts.get(parent))
+        state = (rows.get(key, ()), counts.get(key), before)
         digest = blake2b(repr(state).encode("utf-8", "replace"), digest_size=12).hexdigest()
         units.append(Unit(path=path, key=session_id, fingerprint=digest))
     return units
+
+
+def _list_rows(
+    connection: GuardedConnection,
+) -> tuple[dict[Any, tuple[Any, ...]], dict[Any, Any]]:
+    """The rows of all sessions in the order they were started, and the parents of those."""
+    have = connection.columns("sessions")
+    columns = [name for name in (*READ, *COUNTERS) if name in have]
+    order = "ORDER BY started_at, id" if "started_at" in have else ""
+    query = f"SELECT {', '.join(map(_as_listed, columns))} FROM sessions {order}"
+    rows = {row[0]: row for row in connection.select(query)}
+    if PARENT not in columns:
+        return rows, {}
+    at = columns.index(PARENT)
+    return rows, {key: row[at] for key, row in rows.items()}
 
 
 def _as_listed(column: str) -> str:
@@ -261,7 +271,7 @@ def _get_row(connection: GuardedConnection, session_id: str) -> dict[str, Any]:
     return dict(zip(READ, rows[0], strict=True)) if rows else {}
 
 
-def session_fields(row: Mapping[str, Any]) -> dict[str, Any]:
+def _session_fields(row: Mapping[str, Any]) -> dict[str, Any]:
     """What a row of ``sessions`` says of a session, as fields of ours."""
     config = _config(row)
     return {
@@ -294,7 +304,7 @@ def _cost(row: Mapping[str, Any]) -> float | None:
     return None if unknown else as_float(row.get("estimated_cost_usd"))
 
 
-def find_parent(row: Mapping[str, Any], parent: Mapping[str, Any]) -> Parent | None:
+def _find_parent(row: Mapping[str, Any], parent: Mapping[str, Any]) -> Parent | None:
     """The parent and why: the child's own marks first, then how the parent ended."""
     config = _config(row)
     delegated = as_id(config.get("_delegate_from"))
@@ -374,9 +384,7 @@ def _read_message(row: _Row, path: Path, log: ReadLog) -> Message | None:
         if row.role not in BOOKKEEPING_ROLES:
             log.skip("message of an unknown role", path)
         return None
-    text = row.content if row.content.__class__ is str else _as_string(row.content)
-    if text[:1] in ENCODED_OPENINGS and text.startswith(ENCODED_PREFIXES):
-        text = _decode_content(text)
+    text = _read_text(row.content)
     requests: tuple[Request, ...] = ()
     results: tuple[Result, ...] = ()
     reasoning = ""
@@ -388,29 +396,26 @@ def _read_message(row: _Row, path: Path, log: ReadLog) -> Message | None:
     elif role is Role.ASSISTANT:
         requests = _read_calls(row.tool_calls, path, log) if row.tool_calls else ()
         reasoning = _read_reasoning(row)
-    moment, active = row.timestamp, row.active
-    is_plain_time = moment.__class__ is float and 0.0 < moment <= MILLISECONDS_FROM
     return Message(
         role=role,
         text=text,
         requests=requests,
         results=results,
         reasoning=reasoning,
-        native_id=str(row.id) if row.id.__class__ is int else as_id(row.id),
-        timestamp=moment if is_plain_time else parse_time(moment),
+        native_id=as_id(row.id),
+        timestamp=parse_time(row.timestamp),
         kind=_find_kind(row, role, text),
-        fate=Fate.LIVE if active is None or active == 1 else _find_fate(row),
+        fate=_LIVE if row.active == 1 else _find_fate(row),
     )
 
 
-def _as_string(value: Any) -> str:
+def _read_text(value: Any) -> str:
+    """The text of a content cell, whichever of Hermes' encodings it is in."""
     if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    return "" if value is None else str(value)
-
-
-def _decode_content(text: str) -> str:
-    """The text of content that is stored as JSON."""
+        value = value.decode("utf-8", "replace")
+    text = value if isinstance(value, str) else "" if value is None else str(value)
+    if text[:1] not in ENCODED_OPENINGS or not text.startswith(ENCODED_PREFIXES):
+        return text
     encoded = text[len(ENCODED_PREFIXES[0]) :]
     content = parse_text(encoded)
     return (content_text(content) if is_json(content) else "") or encoded
@@ -432,8 +437,6 @@ def _read_result(row: _Row, text: str) -> Result | None:
 
 
 def _read_reasoning(row: _Row) -> str:
-    if not (row.reasoning or row.reasoning_content or row.reasoning_details):
-        return ""
     spoken = as_text(row.reasoning) or as_text(row.reasoning_content)
     if spoken or not row.reasoning_details:
         return spoken or ""
@@ -448,21 +451,19 @@ def _find_kind(row: _Row, role: Role, text: str) -> Kind:
     if role is Role.TOOL or role is Role.SYSTEM:
         return Kind.TURN
     # Whatever Hermes writes in another's name opens with a bracket.
-    is_marked = text[:1] == "[" or text[:1].isspace()
-    if as_int(row.is_summary) or (is_marked and is_summary(text)):
+    head = text.lstrip() if text[:1] == "[" or text[:1].isspace() else ""
+    if as_int(row.is_summary) or _is_summary(head):
         return Kind.SUMMARY
-    if role is Role.USER and (
-        as_int(row.observed)
-        or as_text(row.display_kind)
-        or (is_marked and text.lstrip().startswith(INJECTED_PREFIXES))
-    ):
-        return Kind.INJECTED
-    return Kind.TURN
+    return Kind.INJECTED if role is Role.USER and _is_injected(row, head) else Kind.TURN
 
 
-def is_summary(text: str) -> bool:
-    """Whether a compaction wrote this message, or wrote its summary into it."""
-    head = text.lstrip()
+def _is_injected(row: _Row, head: str) -> bool:
+    noted = as_int(row.observed) or as_text(row.display_kind)
+    return bool(noted) or head.startswith(INJECTED_PREFIXES)
+
+
+def _is_summary(head: str) -> bool:
+    """Whether a compaction wrote a message, or wrote its summary into it, by how it opens."""
     if head.startswith(MERGED_PREFIX):
         return MERGED_SUMMARY_MARK in head
     return head.startswith(SUMMARY_PREFIXES)
@@ -481,6 +482,6 @@ def _read_calls(value: Any, path: Path, log: ReadLog) -> tuple[Request, ...]:
         return ()
     calls = parse_text(text)
     if not isinstance(calls, list):
-        log.skip("tool calls are no JSON list", path)
+        log.skip("tool calls are not a JSON list", path)
         return ()
     return read_requests(calls)

@@ -92,7 +92,7 @@ class InspectAI(FileReader):
             if isinstance(sample, dict):
                 yield _build(header, sample, unit.path, number)
             else:
-                log.skip("sample is no object", unit.path)
+                log.skip("sample is not an object", unit.path)
 
 
 def _is_archive(path: Path) -> bool:
@@ -129,9 +129,9 @@ class _Sample:
 
 
 def _build(spec: dict[str, Any], data: dict[str, Any], path: Path, number: int) -> Session:
-    events = list(as_dicts(data.get("events")))
+    events = as_dicts(data.get("events"))
     sample = _Sample(data, as_dict(data.get("attachments")), dict(_list_times(events)))
-    rows = list(as_dicts(data.get("messages")))
+    rows = as_dicts(data.get("messages"))
     messages = list(_read_messages(sample, rows))
     usage = _list_usage(data)
     place = f"{as_id(data.get('id')) or number}/{as_int(data.get('epoch')) or 1}"
@@ -187,7 +187,7 @@ def _read_messages(sample: _Sample, rows: list[dict[str, Any]]) -> Iterator[Mess
 
 def _read_answer(sample: _Sample, row: dict[str, Any]) -> Message:
     """An answer with its calls; tools the provider ran itself stand in it with their results."""
-    blocks = list(as_dicts(row.get("content")))
+    blocks = as_dicts(row.get("content"))
     thoughts = [as_text(b.get("reasoning")) or as_text(b.get("summary")) for b in blocks]
     served = [block for block in blocks if block.get("type") == "tool_use"]
     asked = (_request(sample, call, "function") for call in as_dicts(row.get("tool_calls")))

@@ -1,7 +1,7 @@
 """warmstart live store: the database that agents and gateways write to while they run.
 
 It keeps Hermes' columns on purpose, so the same code reads both; what differs is whose sessions
-they are. PostgreSQL stores are no files and are not read here.
+they are. PostgreSQL stores are not files and are not read here.
 """
 
 from __future__ import annotations

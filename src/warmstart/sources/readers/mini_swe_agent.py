@@ -93,9 +93,9 @@ def _build(document: dict[str, Any], path: Path, log: ReadLog) -> Session:
     info = as_dict(document.get("info"))
     config = as_dict(info.get("config"))
     stats = as_dict(info.get("model_stats"))
-    rows = list(as_dicts(document["messages"]))
+    rows = as_dicts(document["messages"])
     if len(rows) < len(document["messages"]):
-        log.skip("message is no object", path, count=len(document["messages"]) - len(rows))
+        log.skip("message is not an object", path, count=len(document["messages"]) - len(rows))
     task = as_id(document.get("instance_id")) or strip_suffixes(path)
     talk = _RunMessages(rows=rows, submitted=info.get("exit_status") == SUBMITTED)
     for index, row in enumerate(rows):
@@ -290,9 +290,12 @@ def _text(row: dict[str, Any]) -> str:
 
 
 def _reasoning(row: dict[str, Any]) -> str:
-    items = (i for i in as_dicts(row.get("output")) if i.get("type") == "reasoning")
+    spoken = content_text(row.get("reasoning_content"))
+    if spoken or "output" not in row:
+        return spoken
+    items = (i for i in as_dicts(row["output"]) if i.get("type") == "reasoning")
     parts = [content_text(as_list(item.get("summary"))) for item in items]
-    return content_text(row.get("reasoning_content")) or "\n".join(part for part in parts if part)
+    return "\n".join(part for part in parts if part)
 
 
 def _time(row: dict[str, Any]) -> float | None:

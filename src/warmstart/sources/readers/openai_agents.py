@@ -64,7 +64,7 @@ COMPACTION_TYPES = frozenset({"compaction", "compaction_summary"})
 SILENT_TYPES = frozenset(
     {"item_reference", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response"}
 )
-"""Items in which nothing is said, asked or answered."""
+"""Items without text, calls or results."""
 ARGUMENT_FIELDS = ("arguments", "input", "action", "operation", "code", "queries")
 HOSTED_RESULT_FIELDS = ("error", "output", "results", "outputs")
 FAILED = {"completed": False, "failed": True}
@@ -150,7 +150,7 @@ def _read_rows(connection: GuardedConnection, unit: Unit, log: ReadLog) -> dict[
     ):
         item = parse_text(as_text(data) or "")
         if not isinstance(item, dict):
-            log.skip("item is no JSON object", unit.path)
+            log.skip("item is not a JSON object", unit.path)
         elif "__enc__" in item:
             log.skip("item is encrypted", unit.path)
         else:

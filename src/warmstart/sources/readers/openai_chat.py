@@ -100,7 +100,7 @@ class OpenAIChat(FileReader):
                 own = name_record(path, _own_id(record), number)
                 yield self._read_session(record, _entries_of(record), own, path, log)
             else:
-                log.skip("record is no conversation", path, number)
+                log.skip("record is not a conversation", path, number)
 
     def _read_session(
         self, record: dict[str, Any], entries: list[Any], native_id: str, path: Path, log: ReadLog
@@ -195,7 +195,7 @@ def _read_entry(entry: dict[str, Any]) -> Message | None:
 
 
 def _read_item(item: dict[str, Any]) -> Message | None:
-    """A Responses item that is no message: a call, its output, or the reasoning before it."""
+    """A Responses item other than a message: a call, its output, or the reasoning before it."""
     kind = as_text(item.get("type"))
     moment = _first_time(item, "timestamp", "created_at")
     if kind in CALL_ITEMS:

@@ -227,7 +227,7 @@ def _read_entries(connection: GuardedConnection, unit: Unit, log: ReadLog) -> li
             part["id"] = key
             parts.setdefault(message, []).append(part)
         else:
-            log.skip("part is no JSON object", unit.path)
+            log.skip("part is not a JSON object", unit.path)
     entries = []
     for key, data in connection.select(
         "SELECT id, data FROM message WHERE session_id = ? ORDER BY id", unit.key
@@ -237,7 +237,7 @@ def _read_entries(connection: GuardedConnection, unit: Unit, log: ReadLog) -> li
             info["id"] = key
             entries.append(_StoredMessage(info, parts.get(key, ())))
         else:
-            log.skip("message is no JSON object", unit.path)
+            log.skip("message is not a JSON object", unit.path)
     return _in_order(entries)
 
 
@@ -256,12 +256,12 @@ def _read_export(path: Path, log: ReadLog) -> Session:
     info = as_dict(document.get("info"))
     messages = document.get("messages")
     entries = [
-        _StoredMessage(as_dict(item.get("info")), list(as_dicts(item.get("parts"))))
+        _StoredMessage(as_dict(item.get("info")), as_dicts(item.get("parts")))
         for item in as_dicts(messages)
     ]
     lost = len(messages) - len(entries) if isinstance(messages, list) else 0
     if lost:
-        log.skip("message is no JSON object", path, count=lost)
+        log.skip("message is not a JSON object", path, count=lost)
     session_id = as_id(info.get("id")) or name_file(path)
     return _build(Unit(path=path, key=session_id), info, entries, log)
 
@@ -295,12 +295,12 @@ def _read_object(path: Path, log: ReadLog) -> Iterator[dict[str, Any]]:
     try:
         value = read_json(path)
     except SourceError:
-        log.skip("file is no JSON", path)
+        log.skip("file is not valid JSON", path)
         return
     if isinstance(value, dict):
         yield value
     else:
-        log.skip("file is JSON but no object", path)
+        log.skip("file is JSON but not an object", path)
 
 
 def _build(
@@ -369,7 +369,7 @@ class _SessionReplay:
             self.log.skip("message of an unknown role", self.path)
 
     def _is_copy(self, entry: _StoredMessage, messages: Sequence[Message]) -> bool:
-        """Whether it was met before; one that has no time cannot be told from its like."""
+        """Whether it was met before; without a time it cannot be recognised."""
         created = as_float(as_dict(entry.info.get("time")).get("created"))
         if created is None or not messages:
             return False

@@ -2,7 +2,7 @@
 
 A conversation folder is one unit; its events are ordered by the number in their file names. An
 evaluation's ``output.jsonl`` holds one run per line and only grows, so it can be taken up where
-the last reading ended. What an event says is told by ``_openhands_v1`` and ``_openhands_v0``.
+the last reading ended. What an event says is read by ``_openhands_events``.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _read_runs(unit: Unit, log: ReadLog) -> Iterator[Session]:
         if isinstance(line.data.get("history"), list):
             yield _build_run(line.data, unit.path, log)
         else:
-            log.skip("line is no run", unit.path, line.number)
+            log.skip("line is not a run", unit.path, line.number)
 
 
 def _read_document(path: Path, log: ReadLog) -> Session:
@@ -244,7 +244,7 @@ def _dig(data: Any, *keys: str) -> Any:
 
 
 def _tell(events: Iterable[Any], path: Path, log: ReadLog) -> EventReplay:
-    """The conversation a stream of events tells; what is no known event is counted."""
+    """The conversation that events add up to; those of an unknown kind are counted."""
     transcript = EventReplay()
     unknown = sum(not _tell_event(transcript, event) for event in events)
     if unknown:

@@ -73,7 +73,7 @@ class ShareGPT(FileReader):
     title = "Hermes / ShareGPT trajectories"
 
     def recognises(self, probe: Probe) -> bool:
-        """Whether a record is a list of turns, each with its speaker and what was said."""
+        """Whether a record is a list of turns, each with its speaker and text."""
         return any(_is_conversation(record) for record in probe.records)
 
     def units(self, path: Path, log: ReadLog) -> Iterator[Unit]:
@@ -87,7 +87,7 @@ class ShareGPT(FileReader):
             if _is_conversation(record):
                 yield self._read_session(record, number, unit.path, log)
             else:
-                log.skip("record is no conversation", unit.path, number)
+                log.skip("record is not a conversation", unit.path, number)
 
     def _read_session(
         self, record: dict[str, Any], number: int, path: Path, log: ReadLog
@@ -226,7 +226,7 @@ def _split_blocks(text: str, tags: re.Pattern[str]) -> Split:
 
 
 def _end_of_block(text: str, start: int, tag: str) -> tuple[int, int]:
-    """Where a block's body ends, and where the text goes on behind its closing tag."""
+    """Where a block's body ends, and where the text goes on after its closing tag."""
     closing = f"</{tag}>"
     if tag != "think":
         end = _end_of_json(text, start)
@@ -245,7 +245,7 @@ def _end_of_block(text: str, start: int, tag: str) -> tuple[int, int]:
 
 
 def _end_of_json(text: str, start: int) -> int:
-    """Behind the JSON object or array that begins there; ``start`` itself where none does."""
+    """After the JSON object or array that begins there; ``start`` itself where none does."""
     first = _skip_space(text, start)
     if not text.startswith(("{", "["), first):
         return start

@@ -75,7 +75,7 @@ class SweAgent(FileReader):
         document = read_json(unit.path)
         if not isinstance(document, dict):
             raise SourceError(f"cannot read {str(unit.path)!r}: no trajectory", path=unit.path)
-        attempts = list(as_dicts(document.get("attempts")))
+        attempts = as_dicts(document.get("attempts"))
         for number, attempt in enumerate(attempts, 1):
             yield _build(document | attempt, unit.path, log, f".{number}")
         if not attempts:
@@ -96,9 +96,9 @@ def _build(document: dict[str, Any], path: Path, log: ReadLog, suffix: str) -> S
     stats = as_dict(info.get("model_stats"))
     config = parse_arguments(document.get("replay_config")).data
     listed = as_list(document.get("trajectory"))
-    steps = list(as_dicts(listed))
+    steps = as_dicts(listed)
     if len(steps) < len(listed):
-        log.skip("step is no object", path, count=len(listed) - len(steps))
+        log.skip("step is not an object", path, count=len(listed) - len(steps))
     task = as_id(as_dict(config.get("problem_statement")).get("id")) or strip_suffixes(path)
     messages = [*_read_prompts(document, steps)]
     for index, step in enumerate(steps):

@@ -62,7 +62,7 @@ class Tau2Bench(FileReader):
                 info = as_dict(document.get("info"))
                 yield self._read_simulation(simulation, info, unit.path, log, number)
             else:
-                log.skip("simulation is no object", unit.path, number)
+                log.skip("simulation is not an object", unit.path, number)
 
     def _read_simulation(
         self,
@@ -145,7 +145,7 @@ def _read_assistant(entry: dict[str, Any], model: str | None) -> Message:
 def _read_other(entry: dict[str, Any], role: Role) -> Message:
     """A system or user message; one that only calls the user's own tools is shown as such."""
     text = content_text(entry.get("content"))
-    actions = list(as_dicts(entry.get("tool_calls")))
+    actions = as_dicts(entry.get("tool_calls"))
     silent = bool(actions) and not text
     return Message(
         role=role,
@@ -161,7 +161,7 @@ def _action_text(action: dict[str, Any]) -> str:
 
 def _read_tool_message(entry: dict[str, Any]) -> Iterator[Message]:
     """One message; results that came as a bundle stay one message of several results."""
-    parts = list(as_dicts(entry.get("tool_messages"))) or [entry]
+    parts = as_dicts(entry.get("tool_messages")) or [entry]
     timestamp = parse_time(entry.get("timestamp")) or parse_time(parts[0].get("timestamp"))
     results = tuple(_read_result(part) for part in parts if part.get("requestor") != "user")
     if results:

@@ -54,7 +54,7 @@ class TauBench(FileReader):
         seen: Counter[str] = Counter()
         for number, run in enumerate(document if isinstance(document, list) else [document], 1):
             if not isinstance(run, dict) or not _is_run(run):
-                log.skip("entry is no run", unit.path, number)
+                log.skip("entry is not a run", unit.path, number)
                 continue
             native_id = _native_id(run, name, number)
             seen[native_id] += 1

@@ -1,7 +1,7 @@
 """warmstart: its own export, read back as it was written; origin, agent and ids are as stored.
 
 The format is described in ``warmstart.export.warmstart``. Outcomes are taken from the file when
-this very version judged them, else the calls are joined and judged anew. Files are append-only and
+this very version judged them, else the calls are joined and judged again. Files are append-only and
 hold one session per line.
 """
 
@@ -85,7 +85,7 @@ def _schema_major(record: dict[str, Any]) -> int | None:
 def _find_problem(record: dict[str, Any]) -> str | None:
     major = _schema_major(record)
     if major is None:
-        return "line is no exported session"
+        return "line is not an exported session"
     if major > SCHEMA_MAJOR:
         return "session written by a newer warmstart (upgrade with: pip install -U warmstart)"
     if not as_text(record.get("origin")) or not as_text(record.get("native_id")):
@@ -192,7 +192,7 @@ def _stored_calls(record: dict[str, Any], messages: tuple[Message, ...]) -> tupl
 
 
 def _read_call(data: dict[str, Any], messages: tuple[Message, ...], position: int) -> Call:
-    """One call; anything out of place raises, for the whole session to be joined anew."""
+    """One call; anything out of place raises, for the whole session to be joined again."""
     where = data["message"]
     result = data.get("result")
     if isinstance(result, list):
@@ -239,7 +239,7 @@ def _pick(items: Sequence[_Item], index: Any) -> _Item:
     """The item at an index that came out of the file.
 
     Raises:
-        LookupError: it is no index into these items.
+        LookupError: it is not an index into these items.
     """
     if not isinstance(index, int) or index < 0:
         raise LookupError
