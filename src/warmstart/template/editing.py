@@ -24,7 +24,7 @@ from warmstart.template.errors import TemplateError
 from warmstart.template.parse import parse_document
 from warmstart.template.schema import template_from_dict
 
-__all__ = ["NEW_TEXT", "TemplateTextError", "read_text", "write_text"]
+__all__ = ["NEW_TEXT", "TemplateTextError", "format_text", "parse_text"]
 
 HEAD = """\
 # Lines that begin with # are ignored. Save and close the editor to keep this as a new draft;
@@ -67,7 +67,7 @@ class TemplateTextError(TemplateError):
         self.line = line
 
 
-def write_text(template: Template) -> str:
+def format_text(template: Template) -> str:
     """The template as text."""
     content = template_to_dict(template)
     defaults = {field.name: field.default for field in fields(Template)}
@@ -83,7 +83,7 @@ def write_text(template: Template) -> str:
     return "\n".join(lines) + "\n"
 
 
-def read_text(text: str, base: Template) -> Template:
+def parse_text(text: str, base: Template) -> Template:
     """The template that a text describes; what is not for a person to write is taken from ``base``.
 
     Raises:
