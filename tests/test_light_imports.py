@@ -45,7 +45,7 @@ except SystemExit as end:
 print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 """
 LAZY = sorted(
-    path.parent for path in ROOT.rglob("__init__.py") if "load_on_use" in path.read_text()
+    path.parent for path in ROOT.rglob("*/__init__.py") if "load_on_use" in path.read_text()
 )
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from warmstart.app.checks import judge_success
     from warmstart.app.compare import CompareResult, compare_sides
     from warmstart.app.config import load_section
-    from warmstart.app.core import Workspace
+    from warmstart.app.core import Workspace, open_workspace
     from warmstart.app.doctor import DoctorResult, check_stores, list_formats
     from warmstart.app.experiment_runs import RunOptions, RunResult, run_experiment
     from warmstart.app.experiment_sizes import SizingRequest, SizingResult, size_experiment
@@ -250,7 +250,7 @@ else:
             "checks": ("judge_success",),
             "compare": ("CompareResult", "compare_sides"),
             "config": ("load_section",),
-            "core": ("Workspace",),
+            "core": ("Workspace", "open_workspace"),
             "doctor": ("DoctorResult", "check_stores", "list_formats"),
             "experiment_runs": ("RunOptions", "RunResult", "run_experiment"),
             "experiment_sizes": ("SizingRequest", "SizingResult", "size_experiment"),
@@ -490,6 +490,7 @@ __all__ = [
     "open_database",
     "open_library",
     "open_redactor",
+    "open_workspace",
     "parse_arms",
     "parse_spec",
     "plan_ablation",

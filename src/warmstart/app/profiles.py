@@ -27,7 +27,7 @@ from warmstart.profile import (
     TRIVIAL_TOOLS,
     WINDOW,
     CompactionReport,
-    CorpusProfile,
+    Profile,
     SessionProfile,
     ToolRules,
     check_compactions,
@@ -77,7 +77,7 @@ class CompactionRequest:
 class ProfileResult:
     """The figures of many sessions, and what they are of."""
 
-    profile: CorpusProfile
+    profile: Profile
     selection: Selection
     log: ReadLog
     ids: Mapping[str, str] = field(default_factory=dict)
@@ -259,7 +259,7 @@ def profile_corpus(
     rules: ToolRules = DEFAULT_RULES,
     edges: Sequence[int] = LENGTH_EDGES,
     on_progress: Progress | None = None,
-) -> CorpusProfile:
+) -> Profile:
     """The figures alone, with names as the index has them.
 
     Raises:

@@ -15,6 +15,7 @@ from warmstart.cli._output import JSON, QUIET, note, print_json, write_bytes
 
 SCHEMA_VERSION = 1
 EXIT_FOUND = 1
+PIECE_BYTES = 1 << 16
 
 
 @click.command()
@@ -71,7 +72,7 @@ def _read_text(name: str) -> str:
     from warmstart.app import MAX_CHARACTERS, RedactionError  # noqa: PLC0415 - large tables
 
     if name == "-":
-        data = sys.stdin.buffer.read(MAX_CHARACTERS + 1)
+        data = _read_stdin(MAX_CHARACTERS + 1)
     else:
         with Path(name).open("rb") as file:
             data = file.read(MAX_CHARACTERS + 1)
@@ -91,3 +92,11 @@ def _describe_found(found: Mapping[str, int]) -> str:
     ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
     kinds = ", ".join(f"{kind} {number:,}" for kind, number in ranked)
     return f"{count(sum(found.values()), 'value')} replaced: {kinds}"
+
+
+def _read_stdin(limit: int) -> bytes:
+    """Up to ``limit`` bytes, piece by piece: between two pieces Ctrl-C is heeded."""
+    data = bytearray()
+    while len(data) < limit and (piece := sys.stdin.buffer.read1(PIECE_BYTES)):
+        data += piece
+    return bytes(data[:limit])

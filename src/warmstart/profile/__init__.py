@@ -1,13 +1,13 @@
 """How reliable an agent is, where it fails, and whether it learns: pure, from facts alone.
 
-``profile_session`` for one conversation, ``summarise`` / ``merge`` / ``corpus_profile`` for many.
+``profile_messages`` for one conversation, ``summarise`` / ``merge`` / ``corpus_profile`` for many.
 """
 
 from __future__ import annotations
 
 from warmstart.profile.compaction import MARGIN, WINDOW, CompactionReport, check_compactions
 from warmstart.profile.comparison import Comparison, ComparisonVerdict, Side, collect_side, compare
-from warmstart.profile.corpus import LENGTH_EDGES, CorpusProfile, corpus_profile, parse_buckets
+from warmstart.profile.corpus import LENGTH_EDGES, Profile, corpus_profile, parse_buckets
 from warmstart.profile.learning import Learning, LearningVerdict
 from warmstart.profile.messages import session_from_messages
 from warmstart.profile.proficiency import PROFICIENCY_FORMULA, PROFICIENCY_TERMS
@@ -17,7 +17,7 @@ from warmstart.profile.scores import Trend
 from warmstart.profile.session import (
     SessionProfile,
     profile_facts,
-    profile_session,
+    profile_messages,
     profile_whole_session,
 )
 from warmstart.profile.styles import find_domains, find_feedback, find_style
@@ -45,10 +45,10 @@ __all__ = [
     "Comparison",
     "ComparisonVerdict",
     "Contrast",
-    "CorpusProfile",
     "Group",
     "Learning",
     "LearningVerdict",
+    "Profile",
     "Rate",
     "SessionProfile",
     "Side",
@@ -74,7 +74,7 @@ __all__ = [
     "parse_buckets",
     "parse_tool_types",
     "profile_facts",
-    "profile_session",
+    "profile_messages",
     "profile_whole_session",
     "scan_calls",
     "session_from_messages",

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from warmstart.figures import count
 from warmstart.model import SessionFacts
-from warmstart.profile.corpus import CorpusProfile, corpus_profile
+from warmstart.profile.corpus import Profile, corpus_profile
 from warmstart.profile.rules import DEFAULT_RULES, ToolRules
 from warmstart.profile.scan import scan_calls
 from warmstart.profile.summarise import summarise
@@ -72,7 +72,7 @@ class Side:
 
     label: str
     rows: tuple[Row, ...]
-    profile: CorpusProfile
+    profile: Profile
     tool_sums: dict[str, Sums]
 
 

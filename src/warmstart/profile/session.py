@@ -1,8 +1,8 @@
 """The profile of one session.
 
-from warmstart.profile import profile_session
+from warmstart.profile import profile_messages
 
-profile = profile_session(messages, "my-session")
+profile = profile_messages(messages, "my-session")
 print(profile.rate.rate, profile.task_type, profile.recoveries)
 """
 
@@ -36,7 +36,7 @@ __all__ = [
     "SessionProfile",
     "ToolUse",
     "profile_facts",
-    "profile_session",
+    "profile_messages",
     "profile_whole_session",
 ]
 
@@ -135,7 +135,7 @@ class SessionProfile:
     """One letter per judged call, in order: ``.`` ok, ``x`` error."""
 
 
-def profile_session(
+def profile_messages(
     messages: Iterable[Message | Mapping[str, Any]],
     session_id: str = "",
     rules: ToolRules = DEFAULT_RULES,
