@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from warmstart.app.sharing import (
         ImportedFile,
         ValidatedFile,
+        VerifyResult,
         export_template,
         import_templates,
         make_dataset,
@@ -85,9 +86,11 @@ if TYPE_CHECKING:
     from warmstart.app.store import StoreCheck, check_store
     from warmstart.app.syncing import Result, Synced, SyncReport, find_first_start, sync_starts
     from warmstart.app.templates import (
+        Approval,
         EditResult,
         EditText,
         Review,
+        TemplateDiff,
         TemplatePage,
         approve_template,
         begin_text,
@@ -104,7 +107,6 @@ if TYPE_CHECKING:
         review_template,
         roll_back,
         save_text,
-        show_template,
     )
     from warmstart.app.warm_start import (
         AUTO,
@@ -151,7 +153,6 @@ if TYPE_CHECKING:
         make_name,
         parse_spec,
         template_to_dict,
-        write_page,
     )
     from warmstart.warm import (
         DEFAULT_HOLDOUT,
@@ -224,7 +225,6 @@ else:
                 "make_name",
                 "parse_spec",
                 "template_to_dict",
-                "write_page",
             ),
             "warmstart.warm": (
                 "DEFAULT_HOLDOUT",
@@ -303,6 +303,7 @@ else:
                 "show_session",
             ),
             "sharing": (
+                "VerifyResult",
                 "ImportedFile",
                 "ValidatedFile",
                 "export_template",
@@ -315,6 +316,8 @@ else:
             "store": ("StoreCheck", "check_store"),
             "syncing": ("Result", "SyncReport", "Synced", "find_first_start", "sync_starts"),
             "templates": (
+                "Approval",
+                "TemplateDiff",
                 "EditResult",
                 "EditText",
                 "Review",
@@ -334,7 +337,6 @@ else:
                 "review_template",
                 "roll_back",
                 "save_text",
-                "show_template",
             ),
             "warm_start": (
                 "AUTO",
@@ -362,6 +364,7 @@ __all__ = [
     "READERS",
     "READY",
     "Ablation",
+    "Approval",
     "Arms",
     "Backup",
     "Body",
@@ -428,6 +431,7 @@ __all__ = [
     "Synced",
     "Target",
     "TemplateChoice",
+    "TemplateDiff",
     "TemplateError",
     "TemplatePage",
     "TemplateTrial",
@@ -437,6 +441,7 @@ __all__ = [
     "Unit",
     "ValidatedFile",
     "VerifyReport",
+    "VerifyResult",
     "WarmConfig",
     "WarmStart",
     "Workspace",
@@ -515,7 +520,6 @@ __all__ = [
     "share_profile",
     "share_texts",
     "show_session",
-    "show_template",
     "size_experiment",
     "start",
     "switch_chat",
@@ -527,5 +531,4 @@ __all__ = [
     "watch_chats",
     "with_control",
     "write_holdout",
-    "write_page",
 ]
