@@ -280,6 +280,29 @@ def test_links_between_pages_lead_somewhere() -> None:
                 assert part[1:] in names, f"{page.name}: {target}{part}"
 
 
+def test_files_that_pages_name_are_there() -> None:
+    for page in PAGES.values():
+        named = re.findall(
+            r"\b((?:tests|bench|scripts|src|design)/[\w./-]*\w)", page.read_text("utf-8")
+        )
+        missing = {name for name in named if not (ROOT / name).exists()}
+        assert missing == set(), page.name
+
+
+def test_the_map_is_the_tree_on_disk() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    package = ROOT / "src" / "warmstart"
+    folders = {f"{path.parent.name}/" for path in package.glob("*/__init__.py")}
+    table = text.partition("## Map")[2].partition("## Where")[0]
+    assert set(re.findall(r"`(\w+/)`", table)) - {"readers/"} == folders
+    named = set(re.findall(r"`(\w+)/(\w+\.py)`", text))
+    assert {
+        f"{folder}/{name}"
+        for folder, name in named
+        if not any((root / folder / name).exists() for root in (package, ROOT))
+    } == set()
+
+
 def test_every_page_is_in_the_index() -> None:
     index = (DOCS / "README.md").read_text("utf-8")
     assert [page.name for page in DOCS.glob("*.md") if f"({page.name}" not in index] == [
