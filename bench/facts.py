@@ -37,9 +37,9 @@ from rich.table import Table
 
 from warmstart.app import Workspace
 from warmstart.app.facts import read_facts, read_rows, refresh_facts
-from warmstart.app.profile import profile_corpus
+from warmstart.app.profiles import profile_corpus
 from warmstart.facts import gc_paused
-from warmstart.mine import Rules, plan_mining
+from warmstart.mine import MiningRules, plan_mining
 from warmstart.model import Selection
 from warmstart.sources import ReadLog
 
@@ -123,7 +123,7 @@ def part_full(database: Path, home: Path) -> dict[str, Any]:
 def choose_sessions(workspace: Workspace, selection: Selection) -> None:
     """Which sessions a template would be made from, as building one does it."""
     with gc_paused():
-        plan_mining(read_facts(workspace, selection, ReadLog()), Rules(), max_sessions=40)
+        plan_mining(read_facts(workspace, selection, ReadLog()), MiningRules(), max_sessions=40)
 
 
 def part_refresh(database: Path, home: Path) -> dict[str, Any]:

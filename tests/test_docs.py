@@ -16,6 +16,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -220,12 +222,22 @@ def test_only_what_can_be_installed_is_named() -> None:
             assert "pip install warmstart" not in text, page.name
 
 
+def has_name(module: str, name: str) -> bool:
+    """Whether the module has the name, or a module of that name below it."""
+    return hasattr(import_module(module), name) or find_spec(f"{module}.{name}") is not None
+
+
 @pytest.mark.parametrize(
     "name", [name for name, page in PAGES.items() if find_blocks(page, "python")]
 )
 def test_python_on_a_page_is_python(name: str) -> None:
     for block in find_blocks(PAGES[name], "python"):
-        compile(block, name, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | ast.PyCF_ONLY_AST
+        tree = compile(block, name, "exec", flags=flags)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("warmstart"):
+                for alias in node.names:
+                    assert has_name(node.module or "", alias.name), f"{node.module}: {alias.name}"
 
 
 def test_examples_for_users_are_well_typed(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from warmstart.app.experiments import (
 )
 from warmstart.errors import NotFoundError
 from warmstart.experiment import Design, Direction, Metric, Runner, RunnerKind, Verdict
-from warmstart.mine import BuildRequest, Rules
+from warmstart.mine import BuildRequest, MiningRules
 from warmstart.model import Selection, TemplateState
 from warmstart.sources import ReadLog
 
@@ -35,7 +35,7 @@ MODEL_NAME = "qwen2.5-coder-0.5b-instruct-q4_k_m"
 TEMPERATURE = 0.5
 SEED, OTHER_SEED = 1, 2
 MAX_TURNS, MAX_TOKENS = 5, 64
-RULES = Rules(min_messages=4, min_calls=1)
+RULES = MiningRules(min_messages=4, min_calls=1)
 """Sessions here have a handful of messages; which of them went well is told by their tasks."""
 PREAMBLE = (
     "You are an office assistant. You cannot know the answer by yourself: first call the right"

@@ -13,13 +13,17 @@ from typing import Any
 
 
 def load_on_use(package: str, names: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
-    """A module's ``__getattr__``: ``names`` has the names of each of the package's modules."""
+    """A module's ``__getattr__``: ``names`` has the names of each of the package's modules.
+
+    A module with a dot in it belongs to another package, whose names this one passes on.
+    """
     homes = {name: module for module, held in names.items() for name in held}
 
     def get(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{package}.{homes[name]}"), name)
+        home = homes[name]
+        value = getattr(import_module(home if "." in home else f"{package}.{home}"), name)
         setattr(sys.modules[package], name, value)
         return value
 

@@ -9,7 +9,7 @@ import pytest
 
 from warmstart.app import Workspace
 from warmstart.app.config import load_section
-from warmstart.app.start import WarmConfig
+from warmstart.app.warm_start import WarmConfig
 from warmstart.errors import UsageError
 from warmstart.warm import Policy
 

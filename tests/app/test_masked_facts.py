@@ -26,7 +26,7 @@ from support.planting import (
 )
 from warmstart.app import Workspace
 from warmstart.app.facts import MASKED, read_facts, refresh_facts
-from warmstart.app.profile import profile_corpus
+from warmstart.app.profiles import profile_corpus
 from warmstart.app.redaction import Masker
 from warmstart.facts import CUT, OPENING_CHARS
 from warmstart.model import Selection

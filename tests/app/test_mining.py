@@ -20,13 +20,13 @@ from warmstart.app.mining import (
 )
 from warmstart.errors import NotFoundError, UsageError
 from warmstart.facts import derive_facts
-from warmstart.mine import BuildRequest, Rules
+from warmstart.mine import BuildRequest, MiningRules
 from warmstart.model import Selection
 from warmstart.samples import samples_path
 from warmstart.sources import ReadLog
 from warmstart.template import canonical_json
 
-REQUEST = BuildRequest(name="shop", rules=Rules(max_error_rate=0.3))
+REQUEST = BuildRequest(name="shop", rules=MiningRules(max_error_rate=0.3))
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_a_template_is_mined_from_files(workspace: Workspace, shop: Selection) -
 
 
 def test_no_qualifying_session_is_said_with_reasons(workspace: Workspace, shop: Selection) -> None:
-    strict = replace(REQUEST, rules=Rules(min_messages=9999))
+    strict = replace(REQUEST, rules=MiningRules(min_messages=9999))
     with pytest.raises(UsageError, match="4 too few messages"):
         build_template(workspace, strict, shop, ReadLog())
 
@@ -65,7 +65,7 @@ def test_one_session_is_found_by_its_prefix(workspace: Workspace, shop: Selectio
 def test_proposals_come_one_by_one(workspace: Workspace, shop: Selection) -> None:
     (mined,) = build_proposals(workspace, REQUEST, shop, ReadLog())
     assert mined.template.name == "shop-file"
-    lonely = replace(REQUEST, rules=Rules(min_messages=9999))
+    lonely = replace(REQUEST, rules=MiningRules(min_messages=9999))
     with pytest.raises(UsageError):
         list(build_proposals(workspace, lonely, shop, ReadLog()))
 

@@ -9,7 +9,7 @@ import pytest
 
 from support.sessions import STARTED, make_steps, write_export
 from warmstart.app import Workspace, facts
-from warmstart.app.profile import load_rules, profile, profile_session, share_profile
+from warmstart.app.profiles import load_rules, profile, profile_session, share_profile
 from warmstart.app.sessions import list_sessions
 from warmstart.errors import UsageError
 from warmstart.model.selection import Selection

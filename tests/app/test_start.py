@@ -12,8 +12,8 @@ import pytest
 from support.warming import make_template
 from warmstart.app import Workspace
 from warmstart.app.candidates import Candidates
-from warmstart.app.start import StartRequest, WarmConfig, prepare_start, start
 from warmstart.app.templates import open_library
+from warmstart.app.warm_start import StartRequest, WarmConfig, prepare_start, start
 from warmstart.errors import NotFoundError, UsageError
 from warmstart.library import UnapprovedError
 from warmstart.model.template import TemplateState

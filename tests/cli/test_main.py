@@ -31,10 +31,14 @@ START = (
 )
 
 
-def start(*arguments: object) -> subprocess.Popen[bytes]:
+PIPE_BYTES = 1 << 17
+"""More than a pipe holds before somebody reads it."""
+
+
+def start(*arguments: object, stdin: int | None = None) -> subprocess.Popen[bytes]:
     """Start the command as a process of its own, with Ctrl-C as a terminal would have it."""
     command = [sys.executable, "-c", START, *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 @pytest.mark.parametrize(
@@ -180,16 +184,24 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(
     assert process.returncode == 141
 
 
-def test_ctrl_c_ends_the_command_quietly(tmp_path: Path) -> None:
-    fifo = tmp_path / "endless.jsonl"
-    os.mkfifo(fifo)
-    with start("sessions", "list", fifo) as process:
-        with fifo.open("wb"):  # opens once the command reads
-            process.send_signal(signal.SIGINT)
-            process.wait(timeout=30)
+def test_ctrl_c_ends_the_command_quietly() -> None:
+    with start("redact", "-", stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        process.stdin.write(b"word " * PIPE_BYTES)  # returns once the command reads
+        process.stdin.flush()
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=30)
         assert process.stderr is not None
         assert process.stderr.read() == b""
     assert process.returncode == 130
+
+
+def test_a_pipe_is_refused_instead_of_waited_for(tmp_path: Path, run: Run) -> None:
+    fifo = tmp_path / "endless.jsonl"
+    os.mkfifo(fifo)
+    refused = run("sessions", "list", fifo)
+    assert refused.exit_code
+    assert "endless.jsonl" in refused.stderr
 
 
 def test_a_narrow_encoding_never_ends_a_command(tmp_path: Path) -> None:

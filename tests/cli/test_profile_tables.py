@@ -83,7 +83,7 @@ def test_the_contrast_counts_the_sessions_it_compares(run: Run, tmp_path: Path) 
 
 def test_a_small_p_is_said_as_a_limit() -> None:
     assert (p_words(0.0002), p_words(0.581)) == ("p < 0.001", "p = 0.581")
-    assert p_value(0.0002) == "<0.001"
+    assert p_value(0.0002) == "< 0.001"
 
 
 @pytest.mark.parametrize("arguments", [("",), (" ",), (".", ""), ("compaction", "")])

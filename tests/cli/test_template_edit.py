@@ -100,7 +100,7 @@ def test_a_text_that_cannot_be_saved_is_kept_with_the_command_that_takes_it_up(h
     words = ["template", "new", "shop", "--from", "-"]
     refused = CliRunner().invoke(cli, words, input=wrong)
     assert refused.exit_code == 6
-    assert "line 1: guidance[0]: the field 'wrong' is unknown" in refused.stderr
+    assert "line 4: guidance[0]: the field 'wrong' is unknown" in refused.stderr
     kept = home / "ws" / "edits" / "shop-1.toml"
     assert kept.read_text() == wrong
     assert kept.stat().st_mode & 0o777 == 0o600

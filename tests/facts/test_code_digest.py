@@ -18,7 +18,7 @@ import pytest
 
 import warmstart
 from support.hermes_db import answers, asks, make_database, user
-from warmstart.app.profile import PROFILE_CODE
+from warmstart.app.profiles import PROFILE_CODE
 from warmstart.facts.code_digest import FACTS_CODE, digest_code
 
 PRINT = "from warmstart.facts.code_digest import *; print(digest_code(*FACTS_CODE))"

@@ -20,6 +20,7 @@ from warmstart.app import Workspace
 from warmstart.app.templates import open_library
 from warmstart.errors import NotFoundError, UsageError
 from warmstart.library import Library, list_evidence
+from warmstart.library.versions import UNKNOWN
 from warmstart.model.template import Example, Template, TemplateState
 from warmstart.model.warmup import Arm
 from warmstart.store import SessionDB, Start
@@ -199,6 +200,13 @@ def test_a_file_the_store_does_not_know_is_quarantined_and_can_be_approved(
     assert library.get("py-tests").state is QUARANTINED
     assert library.approve("py-tests").state is APPROVED
     assert library.list()[0].summary["examples"] == 1
+
+
+def test_a_reason_cannot_pass_a_version_off_as_unknown(library: Library) -> None:
+    library.save(ONE, state=DRAFT)
+    library.set_state("py-tests@1", RETIRED, UNKNOWN)
+    assert library.info("py-tests").is_known
+    assert library.verify() == []
 
 
 def test_a_save_that_was_cut_short_is_taken_up_again(library: Library, home: Path) -> None:

@@ -16,7 +16,7 @@ from warmstart.errors import UsageError
 from warmstart.facts import derive_facts
 from warmstart.mine import (
     BuildRequest,
-    Rules,
+    MiningRules,
     build_template,
     extract_template,
     plan_template,
@@ -29,8 +29,8 @@ from warmstart.samples import samples_path
 from warmstart.sources import ReadLog, read_sessions
 from warmstart.template import canonical_json, parse_document, template_from_dict
 
-ANYTHING = Rules(min_messages=0, min_calls=0, max_error_rate=1.0, max_trivial_share=1.0)
-REQUEST = BuildRequest(name="shop", rules=Rules(max_error_rate=0.3))
+ANYTHING = MiningRules(min_messages=0, min_calls=0, max_error_rate=1.0, max_trivial_share=1.0)
+REQUEST = BuildRequest(name="shop", rules=MiningRules(max_error_rate=0.3))
 OK = ("Bash", {"command": "ls"}, "a.py", False)
 TOKEN = "ghp_" + "R7kQ2mXw9LzT4vBn8YcJ1sHd5fGp3aUe0iOW"
 
@@ -162,7 +162,7 @@ def test_a_template_is_cut_to_its_size() -> None:
 
 def test_the_samples_give_a_template_worth_having() -> None:
     found = list(read_sessions(samples_path(), ReadLog()))
-    template = build(found, BuildRequest(name="samples", rules=Rules(min_messages=20)))
+    template = build(found, BuildRequest(name="samples", rules=MiningRules(min_messages=20)))
     assert len(template.examples) >= 8
     assert len(template.recoveries) >= 3
     assert len({example.tool for example in template.examples}) >= 4

@@ -12,13 +12,13 @@ from msgspec.structs import replace
 from support.mining import make_shop, make_worked
 from support.profiles import any_facts
 from warmstart.facts import derive_facts
-from warmstart.mine import Rules
+from warmstart.mine import MiningRules
 from warmstart.mine.candidates import Plan, _repair_kinds, choose_calls
 from warmstart.mine.rules import tally
 from warmstart.model import SessionFacts
 from warmstart.model.outcome import ErrorClass
 
-LOOSE = Rules(max_error_rate=0.9, min_messages=1, min_calls=1)
+LOOSE = MiningRules(max_error_rate=0.9, min_messages=1, min_calls=1)
 OK = ("Bash", {"command": "ls"}, "a.py", False)
 BAD = ("Bash", {"command": "ls x"}, "ls: cannot access 'x': No such file or directory", True)
 

@@ -13,7 +13,7 @@ from warmstart.mine.guidance import write_guidance
 from warmstart.mine.merge import merge_episodes
 from warmstart.mine.recoveries import collect_repairs, select_recoveries
 from warmstart.mine.results import LEFT_OUT, NOTHING, show_result, tell_result
-from warmstart.mine.rules import Rules, tally
+from warmstart.mine.rules import MiningRules, tally
 from warmstart.mine.select import MAX_PER_TOOL, select_examples
 from warmstart.mine.signature import common_messages, make_signature
 from warmstart.model import ErrorClass, Request, Session
@@ -21,7 +21,7 @@ from warmstart.model.template import PatternType, Recovery
 
 
 def stats(sessions: list[Session]) -> dict[str, ToolStat]:
-    return count_tools([tally(derive_facts(session), Rules()) for session in sessions])
+    return count_tools([tally(derive_facts(session), MiningRules()) for session in sessions])
 
 
 def recoveries(sessions: list[Session]) -> list[Recovery]:

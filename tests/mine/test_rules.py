@@ -9,12 +9,12 @@ from msgspec.structs import replace
 
 from support.mining import make_shop, make_worked
 from warmstart.facts import derive_facts
-from warmstart.mine import Rules
+from warmstart.mine import MiningRules
 from warmstart.mine.candidates import choose_calls, plan_mining
 from warmstart.mine.rules import find_cap, find_reason, tally
 from warmstart.model import Link, Parent, SessionFacts, Status
 
-LOOSE = Rules(max_error_rate=0.5)
+LOOSE = MiningRules(max_error_rate=0.5)
 OK = ("Bash", {"command": "ls"}, "a.py", False)
 BAD = ("Bash", {"command": "ls x"}, "no such file", True)
 
@@ -23,7 +23,7 @@ def good() -> SessionFacts:
     return derive_facts(make_shop(1)[0])
 
 
-def verdict(facts: SessionFacts, rules: Rules = LOOSE) -> str:
+def verdict(facts: SessionFacts, rules: MiningRules = LOOSE) -> str:
     return find_reason(tally(facts, rules), 0.5) or "qualified"
 
 
@@ -48,7 +48,7 @@ def test_each_rule_names_its_reason(change: dict[str, Any], reason: str) -> None
 
 def test_a_reward_beats_length_and_errors() -> None:
     session = make_worked("t", [OK, BAD, BAD], reward=1.0)
-    assert find_reason(tally(derive_facts(session), Rules()), 0.01) is None
+    assert find_reason(tally(derive_facts(session), MiningRules()), 0.01) is None
 
 
 def test_a_last_call_without_an_answer_means_cut_off() -> None:
@@ -72,12 +72,12 @@ def test_few_judged_calls_are_not_enough() -> None:
 def test_the_cap_is_the_median_of_those_that_pass_the_rest() -> None:
     rates = [0, 0, 1, 2, 2, 3, 4, 9, 9]
     tallies = [
-        tally(derive_facts(make_worked(f"s{i}", [OK] * (20 - bad) + [BAD] * bad)), Rules())
+        tally(derive_facts(make_worked(f"s{i}", [OK] * (20 - bad) + [BAD] * bad)), MiningRules())
         for i, bad in enumerate(rates)
     ]
-    assert find_cap(tallies, Rules()) == pytest.approx(0.1)
-    assert find_cap(tallies, Rules(max_error_rate=0.3)) == 0.3
-    assert find_cap(tallies[:3], Rules()) == 0.15
+    assert find_cap(tallies, MiningRules()) == pytest.approx(0.1)
+    assert find_cap(tallies, MiningRules(max_error_rate=0.3)) == 0.3
+    assert find_cap(tallies[:3], MiningRules()) == 0.15
 
 
 def test_every_session_is_either_chosen_from_or_counted_by_reason() -> None:
@@ -92,7 +92,7 @@ def test_every_session_is_either_chosen_from_or_counted_by_reason() -> None:
 def test_sessions_with_too_many_errors_still_teach_repairs() -> None:
     facts = [derive_facts(session) for session in make_shop(4)]
     clean = [derive_facts(make_worked(f"c{n}", [OK] * 20)) for n in range(2)]
-    plan = plan_mining([*facts, *clean], Rules(max_error_rate=0.0), max_sessions=6)
+    plan = plan_mining([*facts, *clean], MiningRules(max_error_rate=0.0), max_sessions=6)
     assert {one.id for one in plan.exemplary} == {"claude_code:c0", "claude_code:c1"}
     assert {one.id for one in plan.repairs} == {f"claude_code:shop-{n}" for n in range(4)}
 

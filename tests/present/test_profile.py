@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from support.sessions import STARTED, make_session
-from warmstart.app.profile import JudgedCall, ProfileResult, SessionResult
+from warmstart.app.profiles import JudgedCall, ProfileResult, SessionResult
 from warmstart.facts.derive import derive_facts
 from warmstart.model import Message, Request, Result, Role, Session
 from warmstart.model.selection import Selection

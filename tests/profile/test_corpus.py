@@ -8,7 +8,7 @@ from warmstart.model import Tokens
 from warmstart.model.facts import Marker, MarkerKind, UserStyleCounts
 from warmstart.present import to_json
 from warmstart.profile import (
-    Rules,
+    ToolRules,
     corpus_profile,
     decode_summary,
     encode_summary,
@@ -29,7 +29,7 @@ def test_housekeeping_tools_are_left_out_unless_asked_for() -> None:
     facts = make_facts(calls=make_calls(["todo", "bash", "todo"], "x.x"))
     assert corpus_profile([summarise([facts])]).rate.errors == 0
     assert corpus_profile([summarise([facts])]).trivial == {"todo": 2}
-    everything = corpus_profile([summarise([facts], Rules(trivial=frozenset()))])
+    everything = corpus_profile([summarise([facts], ToolRules(trivial=frozenset()))])
     assert everything.rate.errors == 2
 
 

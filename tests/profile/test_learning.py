@@ -11,11 +11,11 @@ from support.profiles import (
     real_learning,
 )
 from warmstart.model import SessionFacts
-from warmstart.profile import CorpusProfile, corpus_profile, summarise
+from warmstart.profile import Profile, corpus_profile, summarise
 from warmstart.profile.learning import NOTABLE_FALL, Learning, judge_learning
 
 
-def profile(sessions: list[SessionFacts]) -> CorpusProfile:
+def profile(sessions: list[SessionFacts]) -> Profile:
     return corpus_profile([summarise(sessions)])
 
 

@@ -14,9 +14,9 @@ from support.sessions import make_messages, make_session
 from warmstart.errors import UsageError
 from warmstart.model import CallFact, Kind, Marker, MarkerKind, Tokens, UserStyleCounts
 from warmstart.profile import (
-    Rules,
+    ToolRules,
     profile_facts,
-    profile_session,
+    profile_messages,
     profile_whole_session,
 )
 from warmstart.profile.proficiency import PROFICIENCY_FORMULA
@@ -41,7 +41,7 @@ def hermes_messages(results: int = 6) -> list[dict[str, Any]]:
 
 
 def test_messages_of_hermes_are_profiled_as_dicts() -> None:
-    profile = profile_session(hermes_messages(), "s1")
+    profile = profile_messages(hermes_messages(), "s1")
     assert profile.session_id == "memory:s1"
     assert (profile.messages, profile.calls, profile.rate.errors) == (8, 6, 0)
     assert profile.statuses["ok"] == 6
@@ -49,7 +49,7 @@ def test_messages_of_hermes_are_profiled_as_dicts() -> None:
 
 
 def test_a_call_without_a_result_is_no_success() -> None:
-    profile = profile_session(hermes_messages(results=4), "hermes:s1")
+    profile = profile_messages(hermes_messages(results=4), "hermes:s1")
     assert profile.statuses["unanswered"] == 2
     assert profile.rate.calls == 4
     assert profile.session_id == "hermes:s1"
@@ -57,7 +57,7 @@ def test_a_call_without_a_result_is_no_success() -> None:
 
 def test_our_messages_dicts_and_sessions_give_the_same_profile() -> None:
     session = make_session()
-    by_messages = profile_session(make_messages(), session.id)
+    by_messages = profile_messages(make_messages(), session.id)
     whole = profile_whole_session(session)
     assert by_messages.rate == whole.rate
     assert by_messages.statuses == whole.statuses == whole.statuses
@@ -97,7 +97,7 @@ def anthropic_messages() -> list[dict[str, Any]]:
 
 
 def test_messages_of_anthropic_are_profiled_as_dicts() -> None:
-    profile = profile_session(anthropic_messages(), "s1")
+    profile = profile_messages(anthropic_messages(), "s1")
     assert profile.statuses["unanswered"] == 1
     assert [(tool.tool, tool.calls, tool.errors) for tool in profile.tools] == [
         ("bash", 3, 1), ("web_search", 2, 1), ("code_execution", 1, 1)
@@ -108,7 +108,7 @@ def test_messages_of_anthropic_give_what_their_reader_gives(tmp_path: Path) -> N
     path = tmp_path / "saved.json"
     path.write_text(json.dumps(anthropic_messages()))
     (session,) = read_sessions(path, ReadLog())
-    held = profile_session(anthropic_messages(), session.id)
+    held = profile_messages(anthropic_messages(), session.id)
     assert replace(held, agent=session.agent) == profile_whole_session(session)
 
 
@@ -132,8 +132,8 @@ def test_responses_items_and_gemini_contents_are_profiled_too() -> None:
               ("user", {"functionResponse": {"name": "list_dir", "response": output}}),
           )),
     ]  # fmt: skip
-    assert (profile_session(items).messages, profile_session(items).calls) == (4, 1)
-    found = profile_session(contents)
+    assert (profile_messages(items).messages, profile_messages(items).calls) == (4, 1)
+    found = profile_messages(contents)
     assert (found.messages, found.calls, found.rate.errors) == (5, 2, 1)
 
 
@@ -149,34 +149,34 @@ class Dumped:
 
 def test_objects_of_clients_are_read_as_the_dicts_they_stand_for() -> None:
     whole: list[Any] = [Dumped(message) for message in hermes_messages()]
-    assert profile_session(whole) == profile_session(hermes_messages())
+    assert profile_messages(whole) == profile_messages(hermes_messages())
     blocks = anthropic_messages()
     blocks[1]["content"] = [Dumped(block) for block in blocks[1]["content"]]
-    assert profile_session(blocks) == profile_session(anthropic_messages())
+    assert profile_messages(blocks) == profile_messages(anthropic_messages())
 
 
 def test_calls_written_both_ways_are_counted_once() -> None:
     asked, *results = hermes_messages()[1:]
     calls = json.loads(asked["tool_calls"])
     blocks = [{"type": "tool_use", "id": one["id"], "name": "terminal"} for one in calls]
-    assert profile_session([{**asked, "content": blocks}, *results]).calls == 6
+    assert profile_messages([{**asked, "content": blocks}, *results]).calls == 6
 
 
 @pytest.mark.parametrize("messages", ["role: user", b"{}", {"role": "user"}, 7, None])
 def test_what_is_no_list_of_messages_is_refused_in_words(messages: Any) -> None:
     with pytest.raises(UsageError, match="must be a list of messages") as caught:
-        profile_session(messages)
+        profile_messages(messages)
     assert "Anthropic" in (caught.value.hint or "")
 
 
 def test_what_a_warm_up_put_in_is_never_counted() -> None:
     warm = [structs.replace(message, kind=Kind.WARMUP) for message in make_messages()[2:4]]
-    profile = profile_session([*warm, *make_messages()])
+    profile = profile_messages([*warm, *make_messages()])
     assert profile.warmups == 2
-    assert profile.rate == profile_session(make_messages()).rate
+    assert profile.rate == profile_messages(make_messages()).rate
     for messages in (hermes_messages(), anthropic_messages()):
         marked = [{**message, "warmup": True} for message in messages]
-        assert profile_session(marked).calls == 0
+        assert profile_messages(marked).calls == 0
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_what_a_warm_up_put_in_is_never_counted() -> None:
     ],
 )
 def test_odd_messages_are_survived(messages: list[dict[str, Any]]) -> None:
-    profile = profile_session(messages, "odd")
+    profile = profile_messages(messages, "odd")
     assert profile.rate.errors == 0
 
 
@@ -278,7 +278,7 @@ def test_context_and_user_are_described() -> None:
 
 def test_tool_types_and_trivial_tools_can_be_chosen() -> None:
     calls = make_calls(["bash"] * 4 + ["todo"], "....x")
-    rules = Rules(trivial=frozenset(), types={"bash": "research"})
+    rules = ToolRules(trivial=frozenset(), types={"bash": "research"})
     profile = profile_facts(make_facts(calls=calls), rules)
     assert profile.task_type == "research"
     assert profile.rate.errors == 1

@@ -12,8 +12,8 @@ from warmstart.errors import UsageError
 from warmstart.model import Marker, MarkerKind, SessionFacts
 from warmstart.profile import (
     DEFAULT_RULES,
-    Rules,
     Summary,
+    ToolRules,
     corpus_profile,
     decode_summary,
     encode_summary,
@@ -71,7 +71,7 @@ def test_merging_changes_neither_part() -> None:
 
 def test_summaries_of_different_rules_are_never_added_up() -> None:
     one = summarise([make_facts("..")], DEFAULT_RULES)
-    two = summarise([make_facts("..")], Rules(trivial=frozenset()))
+    two = summarise([make_facts("..")], ToolRules(trivial=frozenset()))
     with pytest.raises(UsageError, match="different rules"):
         merge(one, two)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from warmstart.errors import UsageError
-from warmstart.profile.rules import DEFAULT_RULES, Rules, parse_tool_types
+from warmstart.profile.rules import DEFAULT_RULES, ToolRules, parse_tool_types
 from warmstart.profile.tool_types import TaskType, classify_session, classify_tool
 
 
@@ -59,6 +59,6 @@ def test_a_session_has_a_type_above_sixty_percent_only() -> None:
 
 
 def test_equal_rules_have_equal_fingerprints() -> None:
-    one = Rules(trivial=frozenset({"a", "b"}), types={"x": "code", "y": "file"})
-    two = Rules(trivial=frozenset({"b", "a"}), types={"y": "file", "x": "code"})
+    one = ToolRules(trivial=frozenset({"a", "b"}), types={"x": "code", "y": "file"})
+    two = ToolRules(trivial=frozenset({"b", "a"}), types={"y": "file", "x": "code"})
     assert one.fingerprint == two.fingerprint != DEFAULT_RULES.fingerprint

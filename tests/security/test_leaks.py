@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support.machines import Machine, Run
 from support.mining import make_worked
 from support.planting import FIRST, SECOND, Planter, find_leaks, write_claude_code
-from warmstart.app.profile import ProfileResult, SessionResult
+from warmstart.app.profiles import ProfileResult, SessionResult
 from warmstart.app.redaction import redact_texts
 from warmstart.facts import OPENING_CHARS, derive_facts
 from warmstart.mine import BuildRequest, extract_template

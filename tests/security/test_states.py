@@ -14,8 +14,8 @@ from support.template_cases import make_template
 from warmstart.app import Workspace
 from warmstart.app.experiment_arms import find_pinned, find_template, open_arms
 from warmstart.app.experiments import NewExperiment, create_experiment
-from warmstart.app.start import StartRequest, prepare_start
 from warmstart.app.templates import find_for_model, open_library
+from warmstart.app.warm_start import StartRequest, prepare_start
 from warmstart.cli.warm import FORMS
 from warmstart.errors import UsageError
 from warmstart.experiment.plan import Design, Runner, RunnerKind

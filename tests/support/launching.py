@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from warmstart.app.start import WarmStart
+from warmstart.app.warm_start import WarmStart
 from warmstart.integrations.launch_parts import Host
 from warmstart.model.template import Example, Guidance, Template
 from warmstart.model.warmup import Arm, WarmUp

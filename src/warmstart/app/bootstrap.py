@@ -34,7 +34,7 @@ from warmstart.experiment import (
     choose_tasks,
 )
 from warmstart.library import Saved
-from warmstart.mine import BuildRequest, Rules
+from warmstart.mine import BuildRequest, MiningRules
 from warmstart.model import Selection, Template
 from warmstart.sources import ReadLog
 from warmstart.template import check_name
@@ -45,7 +45,7 @@ TRAIN_SPLIT = "train"
 EVERY_SPLIT = "all"
 MAX_NAME = 64
 DEFAULT_COUNT = 15
-LOOSE_RULES = Rules(min_messages=1, min_calls=1, max_error_rate=1.0)
+LOOSE_RULES = MiningRules(min_messages=1, min_calls=1, max_error_rate=1.0)
 """The tasks' own checks show what worked; short sessions are fine here."""
 
 

@@ -11,8 +11,7 @@ from warmstart.app.redaction import open_redactor, redact_texts
 from warmstart.errors import NotFoundError
 from warmstart.facts import derive_facts
 from warmstart.model import Selection, SessionFacts
-from warmstart.profile import DEFAULT_RULES, Rules
-from warmstart.profile.comparison import Comparison, Side, collect_side, compare
+from warmstart.profile import DEFAULT_RULES, Comparison, Side, ToolRules, collect_side, compare
 from warmstart.sources import ReadLog
 
 __all__ = ["CompareResult", "compare_sides"]
@@ -34,7 +33,7 @@ def compare_sides(
     sides: Sequence[tuple[str, Choice]],
     within: Selection,
     *,
-    rules: Rules = DEFAULT_RULES,
+    rules: ToolRules = DEFAULT_RULES,
     log: ReadLog | None = None,
 ) -> CompareResult:
     """Two sides, each a label with what it stands for; single sessions are looked for ``within``.

@@ -25,6 +25,7 @@ from warmstart.home import STORE_FILE, find_home, find_store
 
 if TYPE_CHECKING:
     from warmstart.model import Selection, Session
+    from warmstart.profile import Profile
     from warmstart.sources import ReadLog, Store, StoreReport
     from warmstart.store import SessionDB
 
@@ -110,6 +111,46 @@ class Workspace:
 
         return survey(self, paths)
 
+    def sessions(
+        self,
+        *paths: str,
+        project: str | None = None,
+        agent: str | None = None,
+        model: str | None = None,
+        since: float | None = None,
+        errors_only: bool = False,
+    ) -> Iterator[Session]:
+        """Sessions of the paths given, or of every store on this machine, one at a time.
+
+        ``read_sessions`` takes every filter and reports what was skipped.
+
+        Raises:
+            NotFoundError: there is nothing at a path.
+        """
+        from warmstart.model import Selection  # noqa: PLC0415 - not for every command
+        from warmstart.sources import ReadLog  # noqa: PLC0415 - same
+
+        selection = Selection(
+            paths=paths,
+            project=project,
+            agent=agent,
+            model=model,
+            since=since,
+            errors_only=errors_only,
+        )
+        return self.read_sessions(selection, ReadLog())
+
+    def profile(self, selection: Selection | None = None) -> Profile:
+        """How reliable the selected sessions are, from the index that is kept in the home.
+
+        Raises:
+            NotFoundError: there is nothing at a path.
+        """
+        from warmstart.app.profiles import profile  # noqa: PLC0415 - not for every command
+        from warmstart.model import Selection  # noqa: PLC0415 - same
+
+        return profile(self, selection or Selection()).profile
+
     def read_sessions(self, selection: Selection, log: ReadLog) -> Iterator[Session]:
         """The sessions selected, one at a time; what could not be read is in ``log``.
 
@@ -155,6 +196,11 @@ class Workspace:
         if not target.parent.is_dir():
             raise UsageError(f"no such folder: {str(path.parent)!r}", hint="create it first")
         write_whole(target, chunks)
+
+
+def open_workspace(home: Path | None = None) -> Workspace:
+    """The workspace at ``home``, else at ``WARMSTART_HOME``, else where the platform says."""
+    return Workspace.open(home)
 
 
 def may_hold(reader: str, selection: Selection) -> bool:

@@ -9,7 +9,7 @@ import re
 
 from warmstart.app.config import CONFIG_FILE
 from warmstart.app.core import Workspace
-from warmstart.app.start import load_config
+from warmstart.app.warm_start import load_config
 
 _SECTION = re.compile(r"^\s*\[warm\]\s*(#.*)?$")
 _ANY_SECTION = re.compile(r"^\s*\[")

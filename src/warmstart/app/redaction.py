@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from warmstart.app.core import Workspace
-from warmstart.model.texts import map_texts
+from warmstart.model import map_texts
 from warmstart.redact import RedactionError, Redactor, classify_name, is_example, is_random
 
 MIN_LENGTH = 8

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from warmstart.app.core import Workspace
 from warmstart.app.facts import read_facts
-from warmstart.app.profile import load_rules
+from warmstart.app.profiles import load_rules
 from warmstart.app.redaction import open_redactor, redact_texts
 from warmstart.app.templates import open_library
 from warmstart.errors import NotFoundError, WarmstartError

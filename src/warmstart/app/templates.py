@@ -302,14 +302,16 @@ def begin_text(
         name, version = parse_spec(spec)
         if not is_new:
             stored = library.get(spec if version else library.newest(name).spec)
-            return EditText(name, contents.write_text(stored.template), stored.info.spec)
+            return EditText(name, contents.format_text(stored.template), stored.info.spec)
         if any(info.name == check_name(spec) for info in library.list()):
             raise UsageError(
                 f"there is a template {name!r} already", hint=f"warmstart template edit {name}"
             )
     from warmstart.model import Template  # noqa: PLC0415 - not for listings
 
-    return EditText(name, contents.write_text(Template(name=name)) + "\n" + contents.NEW_TEXT, None)
+    return EditText(
+        name, contents.format_text(Template(name=name)) + "\n" + contents.NEW_TEXT, None
+    )
 
 
 def save_text(
@@ -329,7 +331,7 @@ def save_text(
             base = Template(name=edit.name, provenance=Provenance(rules=("written by hand",)))
         else:
             base = library.get(edit.base).template
-        written = contents.read_text(text, base)
+        written = contents.parse_text(text, base)
         if written != base:  # the words it was flagged for may be gone; all of it is scanned anew
             written = replace(written, provenance=replace(written.provenance, flags=()))
         clean, found = parts.redact_for_others(written, open_redactor(workspace, pii=True))

@@ -16,8 +16,10 @@ MAX_NAMES = 200
 def complete_sessions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Short ids of the newest sessions that begin with what was typed."""
     del ctx, param
-    from warmstart.app import Workspace  # noqa: PLC0415 - only a shell asks for it
-    from warmstart.app.sessions import list_sessions  # noqa: PLC0415 - same
+    from warmstart.app import (  # noqa: PLC0415 - only where it is needed
+        Workspace,
+        list_sessions,
+    )
     from warmstart.errors import WarmstartError  # noqa: PLC0415 - same
     from warmstart.model import Selection  # noqa: PLC0415 - same
 
@@ -45,8 +47,11 @@ def complete_templates(ctx: click.Context, param: click.Parameter, incomplete: s
 def complete_experiments(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Names of experiments that begin with what was typed."""
     del ctx, param
-    from warmstart.app import Workspace  # noqa: PLC0415 - only a shell asks for it
-    from warmstart.app.experiments import FOLDER, PLAN_FILE  # noqa: PLC0415 - same
+    from warmstart.app import (  # noqa: PLC0415 - same
+        FOLDER,
+        PLAN_FILE,
+        Workspace,
+    )
     from warmstart.errors import WarmstartError  # noqa: PLC0415 - same
 
     try:

@@ -13,8 +13,7 @@ import click
 from warmstart.errors import UsageError
 
 if TYPE_CHECKING:
-    from warmstart.app import Workspace
-    from warmstart.profile import Rules
+    from warmstart.app import ToolRules, Workspace
 
 _UNIT_SECONDS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _AGE = re.compile(r"(\d{1,6})([mhdw])")
@@ -87,13 +86,13 @@ def _give(command: _Command, options: Iterable[Callable[[_Command], _Command]]) 
     return command
 
 
-def take_rules(workspace: Workspace, options: dict[str, Any]) -> Rules:
+def take_rules(workspace: Workspace, options: dict[str, Any]) -> ToolRules:
     """The rules a user asked for; their options are taken out of ``options``.
 
     Raises:
         UsageError: a tool type is not written TOOL=TYPE or does not exist.
     """
-    from warmstart.app.profile import load_rules  # noqa: PLC0415 - loads the profile stage
+    from warmstart.app import load_rules  # noqa: PLC0415 - loads the profile stage
 
     names = ("count_trivial", "trivial", "tool_types")
     return load_rules(workspace, **{name: options.pop(name) for name in names})

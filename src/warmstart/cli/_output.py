@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from warmstart.app import Workspace
+    from warmstart.app import ReadLog, Workspace
     from warmstart.present import Document
-    from warmstart.sources import ReadLog
 
 __all__ = [
     "JSON",

@@ -10,8 +10,7 @@ from typing import Any
 
 from rich.text import Text
 
-from warmstart.app import Workspace
-from warmstart.app.syncing import Result, Synced, SyncReport, sync_starts
+from warmstart.app import ReadLog, Result, Synced, SyncReport, Workspace, sync_starts
 from warmstart.cli._output import (
     Column,
     list_skips,
@@ -23,7 +22,6 @@ from warmstart.cli._output import (
 )
 from warmstart.integrations import clear_leftovers
 from warmstart.present import clean, count, iso_time, local_time, show_progress
-from warmstart.sources import ReadLog
 
 SCHEMA_VERSION = 1
 WORDS = {True: "yes", False: "no", None: "-"}

@@ -47,8 +47,10 @@ def bootstrap(*, asked: str | None, jobs: int, as_json: bool, quiet: bool, **wan
     TASKS has one task per line (docs/experiments.md). The template is saved as a draft: read it,
     approve it, and test it on other tasks. Interrupted, the same command goes on where it was.
     """
-    from warmstart.app.experiment_runs import RunOptions  # noqa: PLC0415 - keeps --help light
-    from warmstart.sources import ReadLog  # noqa: PLC0415 - same
+    from warmstart.app import (  # noqa: PLC0415 - only where it is needed
+        ReadLog,
+        RunOptions,
+    )
 
     runner = read_runner({**wanted, "observed": None})
     if asked and asked != runner.kind.value:
@@ -95,7 +97,7 @@ def _to_json(made: Bootstrapped, request: Bootstrap) -> dict[str, Any]:
 
 
 def _print(made: Bootstrapped, request: Bootstrap) -> None:
-    from warmstart.template import write_page  # noqa: PLC0415 - keeps --help light
+    from warmstart.app import write_page  # noqa: PLC0415 - keeps --help light
 
     console, saved = open_console(), made.saved
     unchecked = f", {made.unchecked:,} without a check" if made.unchecked else ""

@@ -8,15 +8,13 @@ from typing import Any
 
 import click
 
-from warmstart.app import Workspace
-from warmstart.app.compare import compare_sides
+from warmstart.app import ReadLog, Workspace, compare_sides
 from warmstart.cli._complete import complete_sessions
 from warmstart.cli._filters import Moment, rule_options, take_rules
 from warmstart.cli._output import JSON, QUIET, put_out, report_skips
 from warmstart.errors import NotFoundError, UsageError
 from warmstart.model import Selection
 from warmstart.present import comparison_document
-from warmstart.sources import ReadLog
 
 TEXT_FIELDS = frozenset({"source", "agent", "model", "project", "tool", "format"})
 NUMBER_FIELDS = frozenset({"min_messages", "max_messages"})

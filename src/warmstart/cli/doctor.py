@@ -18,8 +18,11 @@ def doctor(*, paths: tuple[str, ...], formats: bool, as_json: bool, quiet: bool)
     Says for each: what wrote it, how many sessions, how large, how new, whether it can be read,
     and what the agent itself will delete soon.
     """
-    from warmstart.app import Workspace  # noqa: PLC0415 - keeps --help light
-    from warmstart.app.doctor import check_stores, list_formats  # noqa: PLC0415 - same
+    from warmstart.app import (  # noqa: PLC0415 - same
+        Workspace,
+        check_stores,
+        list_formats,
+    )
     from warmstart.present import (  # noqa: PLC0415 - same
         doctor_document,
         formats_document,

@@ -9,45 +9,54 @@ from typing import Any, TypeVar
 
 import click
 
-from warmstart.app import Workspace
-from warmstart.app.ablation import Ablation, Arms, Compaction, plan_ablation, plan_compaction
-from warmstart.app.experiment_runs import RunOptions, run_experiment
-from warmstart.app.experiment_sizes import SizingRequest, size_experiment
-from warmstart.app.experiment_verdicts import report_experiment
-from warmstart.app.experiments import (
+from warmstart.app import (
+    DEFAULT_HOLDOUT,
+    MARGINS,
+    Ablation,
+    Arms,
+    Compaction,
+    Design,
+    Direction,
     ExperimentState,
+    Metric,
     NewExperiment,
+    Runner,
+    RunnerKind,
+    RunOptions,
+    SizingRequest,
+    StoppingRule,
+    Workspace,
     create_experiment,
     export_trials,
     list_experiments,
+    parse_arms,
+    plan_ablation,
+    plan_compaction,
+    read_holdout,
     read_state,
+    report_experiment,
+    run_experiment,
+    size_experiment,
     with_control,
+    write_holdout,
 )
-from warmstart.app.holdout import read_holdout, write_holdout
 from warmstart.cli._complete import complete_experiments
 from warmstart.cli._output import JSON, QUIET, note, print_json, put_out, write_bytes
 from warmstart.errors import UsageError
-from warmstart.experiment import (
-    MARGINS,
-    Design,
-    Direction,
-    Metric,
-    Runner,
-    RunnerKind,
-    StoppingRule,
-    parse_arms,
-)
 from warmstart.figures import count
-from warmstart.present import show_progress, write_document, write_html, write_json, write_markdown
-from warmstart.present.experiment import report_document
-from warmstart.present.experiments import (
+from warmstart.present import (
     created_document,
-    list_document,
+    experiments_document,
+    report_document,
     run_document,
+    show_progress,
     sizes_document,
     state_document,
+    write_document,
+    write_html,
+    write_json,
+    write_markdown,
 )
-from warmstart.warm import DEFAULT_HOLDOUT
 
 METRICS = [metric.value for metric in Metric]
 STDOUT = "-"
@@ -256,7 +265,7 @@ def list_all(*, as_json: bool) -> None:
         if isinstance(problem, str):
             note(problem)
     states = [one for one in found if isinstance(one, ExperimentState)]
-    put_out(list_document(states), as_json=as_json)
+    put_out(experiments_document(states), as_json=as_json)
 
 
 @experiment.command("report")

@@ -20,8 +20,11 @@ def facts() -> None:
 @JSON
 def show_status(*, as_json: bool) -> None:
     """Say where the index is and what it holds."""
-    from warmstart.app import Workspace  # noqa: PLC0415 - keeps --help light
-    from warmstart.app.facts import index_path, read_status  # noqa: PLC0415 - same
+    from warmstart.app import (  # noqa: PLC0415 - same
+        Workspace,
+        index_path,
+        read_status,
+    )
     from warmstart.present import facts_document  # noqa: PLC0415 - same
 
     workspace = Workspace.open()
@@ -37,8 +40,13 @@ def rebuild(*, paths: tuple[str, ...], as_json: bool, quiet: bool) -> None:
 
     Without a PATH, that is every store found on this machine.
     """
-    from warmstart.app import Workspace  # noqa: PLC0415 - keeps --help light
-    from warmstart.app.facts import index_path, read_status, refresh_facts  # noqa: PLC0415 - same
+    from warmstart.app import (  # noqa: PLC0415 - same
+        ReadLog,
+        Workspace,
+        index_path,
+        read_status,
+        refresh_facts,
+    )
     from warmstart.model import Selection  # noqa: PLC0415 - same
     from warmstart.present import (  # noqa: PLC0415 - same
         count,
@@ -46,7 +54,6 @@ def rebuild(*, paths: tuple[str, ...], as_json: bool, quiet: bool) -> None:
         list_skips,
         show_progress,
     )
-    from warmstart.sources import ReadLog  # noqa: PLC0415 - same
 
     workspace, log = Workspace.open(), ReadLog()
     with show_progress(quiet=quiet) as progress:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 from rich.text import Text
 
-from warmstart.app.gateway import (
+from warmstart.app import (
     ChatSession,
     FlushRound,
     GatewayLocation,

@@ -183,8 +183,10 @@ def cli(ctx: click.Context) -> None:
 
 def _show_overview() -> None:
     """What warmstart is, the sessions on this machine, and the command to run next."""
-    from warmstart.app import Workspace  # noqa: PLC0415 - only without a subcommand
-    from warmstart.app.doctor import check_stores  # noqa: PLC0415 - same
+    from warmstart.app import (  # noqa: PLC0415 - only where it is needed
+        Workspace,
+        check_stores,
+    )
     from warmstart.cli._output import put_out  # noqa: PLC0415 - same
     from warmstart.present import overview_document, show_progress  # noqa: PLC0415 - same
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import click
 
-from warmstart.app import Workspace
-from warmstart.app.profile import (
+from warmstart.app import (
     CompactionRequest,
+    Workspace,
     check_compaction,
     profile_session,
     share_profile,
 )
-from warmstart.app.profile import profile as profile_sessions
+from warmstart.app import profile as profile_sessions
 from warmstart.cli._complete import complete_sessions
 from warmstart.cli._filters import refuse_empty, rule_options, session_filters, take_rules
 from warmstart.cli._output import (

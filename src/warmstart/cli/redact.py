@@ -15,6 +15,7 @@ from warmstart.cli._output import JSON, QUIET, note, print_json, write_bytes
 
 SCHEMA_VERSION = 1
 EXIT_FOUND = 1
+PIECE_BYTES = 1 << 16
 
 
 @click.command()
@@ -39,9 +40,11 @@ def redact(
     found is counted by kind on stderr; no value is ever shown. If redaction cannot run there is
     an error and no text.
     """
-    from warmstart.app import Workspace  # noqa: PLC0415 - keeps --help light
-    from warmstart.app.redaction import open_redactor  # noqa: PLC0415 - same
-    from warmstart.redact import Redactor  # noqa: PLC0415 - same
+    from warmstart.app import (  # noqa: PLC0415 - only where it is needed
+        Redactor,
+        Workspace,
+        open_redactor,
+    )
 
     text = _read_text(file)
     workspace = Workspace.open()
@@ -66,10 +69,10 @@ def _read_text(name: str) -> str:
     Raises:
         RedactionError: it is over the limit.
     """
-    from warmstart.redact import MAX_CHARACTERS, RedactionError  # noqa: PLC0415 - large tables
+    from warmstart.app import MAX_CHARACTERS, RedactionError  # noqa: PLC0415 - large tables
 
     if name == "-":
-        data = sys.stdin.buffer.read(MAX_CHARACTERS + 1)
+        data = _read_stdin(MAX_CHARACTERS + 1)
     else:
         with Path(name).open("rb") as file:
             data = file.read(MAX_CHARACTERS + 1)
@@ -89,3 +92,11 @@ def _describe_found(found: Mapping[str, int]) -> str:
     ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
     kinds = ", ".join(f"{kind} {number:,}" for kind, number in ranked)
     return f"{count(sum(found.values()), 'value')} replaced: {kinds}"
+
+
+def _read_stdin(limit: int) -> bytes:
+    """Up to ``limit`` bytes, piece by piece: between two pieces Ctrl-C is heeded."""
+    data = bytearray()
+    while len(data) < limit and (piece := sys.stdin.buffer.read1(PIECE_BYTES)):
+        data += piece
+    return bytes(data[:limit])

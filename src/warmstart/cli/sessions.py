@@ -59,7 +59,7 @@ def list_sessions(
     be judged: rejected, cancelled, unanswered and unknown calls count neither way.
     """
     from warmstart.app import Workspace  # noqa: PLC0415 - store commands need none of these
-    from warmstart.app.sessions import list_sessions as list_them  # noqa: PLC0415 - same
+    from warmstart.app import list_sessions as list_them  # noqa: PLC0415 - same
     from warmstart.model import Selection  # noqa: PLC0415 - same
     from warmstart.present import (  # noqa: PLC0415 - same
         describe_listing,
@@ -108,9 +108,11 @@ def show_session(
     claude_code:5b3691c0 or 5b3691c0. Secrets, home folders and names are taken out of pages,
     which are made to be sent; the terminal shows what was said.
     """
-    from warmstart.app import Workspace  # noqa: PLC0415 - store commands need none of these
-    from warmstart.app.sessions import share_texts  # noqa: PLC0415 - same
-    from warmstart.app.sessions import show_session as show_it  # noqa: PLC0415 - same
+    from warmstart.app import (  # noqa: PLC0415 - only where it is needed
+        Workspace,
+        share_texts,
+    )
+    from warmstart.app import show_session as show_it  # noqa: PLC0415 - same
     from warmstart.model import Selection  # noqa: PLC0415 - same
     from warmstart.present import SessionView, session_document  # noqa: PLC0415 - same
 
@@ -153,7 +155,7 @@ def export_sessions(
     and is read back by every command here.
     """
     from warmstart.app import Workspace  # noqa: PLC0415 - store commands need none of these
-    from warmstart.app.sessions import export_sessions as export_them  # noqa: PLC0415 - same
+    from warmstart.app import export_sessions as export_them  # noqa: PLC0415 - same
     from warmstart.model import Selection  # noqa: PLC0415 - same
     from warmstart.present import count, follow  # noqa: PLC0415 - same
 

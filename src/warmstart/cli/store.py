@@ -19,9 +19,8 @@ from warmstart.errors import InternalError
 from warmstart.present import clean, count
 
 if TYPE_CHECKING:
-    from warmstart.app.store import StoreCheck
+    from warmstart.app import Backup, Damage, RepairResult, StoreCheck, VerifyReport
     from warmstart.model import Session
-    from warmstart.store import Backup, Damage, RepairResult, VerifyReport
 
 SCHEMA_VERSION = 1
 _STORE = click.option("--store", metavar="PATH|URL",
@@ -72,10 +71,12 @@ def import_sessions(
     *, paths: tuple[str, ...], store: str | None, as_json: bool, quiet: bool, **filters: Any
 ) -> None:
     """Take sessions of any format into the live store; importing twice changes nothing."""
-    from warmstart.app import Workspace  # noqa: PLC0415 - keeps --help light
+    from warmstart.app import (  # noqa: PLC0415 - only where it is needed
+        ReadLog,
+        Workspace,
+    )
     from warmstart.app import store as use_cases  # noqa: PLC0415 - same
     from warmstart.model import Selection  # noqa: PLC0415 - same
-    from warmstart.sources import ReadLog  # noqa: PLC0415 - same
 
     def watch(sessions: Iterator[Session]) -> Iterable[Session]:
         return follow(sessions, "sessions", quiet=quiet)
@@ -124,8 +125,10 @@ def verify_store(*, store: str | None, repair: bool, as_json: bool) -> None:
     --repair puts that into a new file in its place and keeps the damaged one beside it. Stop what
     writes to the store first.
     """
-    from warmstart.app import Workspace  # noqa: PLC0415 - keeps --help light
-    from warmstart.app.store import check_store  # noqa: PLC0415 - same
+    from warmstart.app import (  # noqa: PLC0415 - only where it is needed
+        Workspace,
+        check_store,
+    )
 
     check = check_store(Workspace.open(), store, repair=repair)
     if check.report is not None:

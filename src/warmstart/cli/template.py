@@ -32,9 +32,7 @@ from warmstart.present import (
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from warmstart.app import Review, TemplatePage
-    from warmstart.library import TemplateVersion
-    from warmstart.template import Change
+    from warmstart.app import Change, Review, TemplatePage, TemplateVersion
 
 SCHEMA_VERSION = 1
 MAX_CHANGES = 20
@@ -264,7 +262,7 @@ def change_json(change: Change) -> dict[str, str]:
 
 def print_page(console: Console, page: TemplatePage, *, full: bool = False) -> None:
     """Print head, contents, flags and record of a template."""
-    from warmstart.template import write_page  # noqa: PLC0415 - not for listings
+    from warmstart.app import write_page  # noqa: PLC0415 - not for listings
 
     info, template = page.info, page.template
     console.print(clean(f"{info.spec}  {info.state}"), style="bold")
@@ -288,7 +286,7 @@ def print_page(console: Console, page: TemplatePage, *, full: bool = False) -> N
 
 def page_json(page: TemplatePage) -> dict[str, Any]:
     """A template with everything known of it, for machines."""
-    from warmstart.template import template_to_dict  # noqa: PLC0415 - not for listings
+    from warmstart.app import template_to_dict  # noqa: PLC0415 - not for listings
 
     return {
         **row_json(page.info),
@@ -437,7 +435,7 @@ def _print_review(review: Review) -> None:
     if review.replaces is None:
         console.print("no version of it is in use, so all of it is new")
         return
-    from warmstart.template import count_changes  # noqa: PLC0415 - not for listings
+    from warmstart.app import count_changes  # noqa: PLC0415 - not for listings
 
     total = count_changes(review.changes) or "nothing that an agent is taught"
     title = f"What changes against {review.replaces.spec}, the one in use: {total}"

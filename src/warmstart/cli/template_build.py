@@ -23,11 +23,16 @@ from warmstart.errors import UsageError, WarmstartError
 from warmstart.present import clean, count, show_progress
 
 if TYPE_CHECKING:
-    from warmstart.app import BuildResult, EditResult, EditText, Workspace
-    from warmstart.library import Saved
-    from warmstart.mine import BuildRequest
+    from warmstart.app import (
+        BuildRequest,
+        BuildResult,
+        EditResult,
+        EditText,
+        ReadLog,
+        Saved,
+        Workspace,
+    )
     from warmstart.model import Selection
-    from warmstart.sources import ReadLog
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _TYPES = ("auto", "code", "file", "research", "terminal", "browser", "mixed")
@@ -90,9 +95,11 @@ def extract_template(
     SESSION is a session's id or any prefix of it that is unique. The template is saved as a
     draft: read it, then approve it.
     """
-    from warmstart.mine import BuildRequest  # noqa: PLC0415 - same
+    from warmstart.app import (  # noqa: PLC0415 - only where it is needed
+        BuildRequest,
+        ReadLog,
+    )
     from warmstart.model import Selection  # noqa: PLC0415 - same
-    from warmstart.sources import ReadLog  # noqa: PLC0415 - same
 
     log, selection = ReadLog(), Selection(paths=paths, format=format_name)
     built = app.build_from_session(
@@ -260,16 +267,19 @@ def _split(given: dict[str, Any]) -> tuple[BuildRequest, Selection, ReadLog]:
 
     ``--min-messages`` is a rule here, so that sessions too short are counted by that reason.
     """
-    from warmstart.mine import BuildRequest, Rules  # noqa: PLC0415 - not for the other commands
+    from warmstart.app import (  # noqa: PLC0415 - not for the other commands
+        BuildRequest,
+        MiningRules,
+        ReadLog,
+    )
     from warmstart.model import Selection  # noqa: PLC0415 - same
-    from warmstart.sources import ReadLog  # noqa: PLC0415 - same
 
     rules = {field: given.pop(field) for field in _RULE_FIELDS}
     min_messages = given.pop("min_messages")
     if min_messages is not None:
         rules["min_messages"] = min_messages
     fields = {field: given.pop(field) for field in ("name", "task_type", *_REQUEST_FIELDS)}
-    return BuildRequest(rules=Rules(**rules), **fields), Selection(**given), ReadLog()
+    return BuildRequest(rules=MiningRules(**rules), **fields), Selection(**given), ReadLog()
 
 
 def _print_built(
@@ -290,7 +300,7 @@ def _print_built(
 
 def built_json(built: BuildResult) -> dict[str, Any]:
     """A template that was built, for machines."""
-    from warmstart.template import canonical_json  # noqa: PLC0415 - not for the group's listing
+    from warmstart.app import canonical_json  # noqa: PLC0415 - not for the group's listing
 
     template, provenance = built.template, built.template.provenance
     return {

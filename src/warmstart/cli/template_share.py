@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from warmstart import app
+from warmstart.app import TemplateError
 from warmstart.cli._output import note, open_console, print_json, write_bytes
 from warmstart.cli.template import (
     JSON,
@@ -21,11 +22,9 @@ from warmstart.cli.template import (
 from warmstart.errors import InternalError
 from warmstart.model import TemplateState
 from warmstart.present import clean, count
-from warmstart.template import TemplateError
 
 if TYPE_CHECKING:
-    from warmstart.app import ImportedFile, ValidatedFile
-    from warmstart.library import ImportReport
+    from warmstart.app import ImportedFile, ImportReport, ValidatedFile
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 FILES = click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path),

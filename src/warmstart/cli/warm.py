@@ -24,8 +24,7 @@ from warmstart.errors import UsageError
 from warmstart.present import Span, clean, count, print_table
 
 if TYPE_CHECKING:
-    from warmstart.app import StartRequest, WarmStart, Workspace
-    from warmstart.warm import Ranked, Rendered, Target
+    from warmstart.app import Ranked, Rendered, StartRequest, Target, WarmStart, Workspace
 
 SCHEMA_VERSION = 1
 FORMS = (
@@ -105,7 +104,7 @@ def _make_request(
 
 
 def _make_target(request: StartRequest, session_id: str) -> Target:
-    from warmstart.warm import Target  # noqa: PLC0415 - keeps --help light
+    from warmstart.app import Target  # noqa: PLC0415 - keeps --help light
 
     ask = [{"role": "user", "content": request.message}] if request.message.strip() else None
     return Target(

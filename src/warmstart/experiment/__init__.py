@@ -73,7 +73,7 @@ from warmstart.experiment.wording import (
     value_of,
     visible_effect,
 )
-from warmstart.stats.sequential import StoppingRule
+from warmstart.stats import StoppingRule
 
 __all__ = [
     "ANSWERS",

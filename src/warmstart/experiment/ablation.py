@@ -9,8 +9,7 @@ from warmstart.experiment.analysis import Analysis, ArmSummary, Comparison
 from warmstart.experiment.plan import Direction
 from warmstart.experiment.variants import PARTS, check_variant, shape_template
 from warmstart.model import Template, WarmUp
-from warmstart.stats.multiple import holm
-from warmstart.stats.noninferiority import MIN_GROUPS, NonInferiority, p_not_inferior
+from warmstart.stats import MIN_GROUPS, NonInferiority, holm, p_not_inferior
 from warmstart.warm import build_warmup
 
 __all__ = [

@@ -16,10 +16,15 @@ from warmstart.experiment.question import (
 from warmstart.experiment.summaries import ArmSummary, TaskRow, summarise_arm, task_table
 from warmstart.experiment.trial import Trial
 from warmstart.experiment.validity import Check, check_validity
-from warmstart.stats.eprocess import SequencePoint, sym_cs
-from warmstart.stats.multiple import holm
-from warmstart.stats.noninferiority import NonInferiority, three_way
-from warmstart.stats.sequential import Monitoring, monitor
+from warmstart.stats import (
+    Monitoring,
+    NonInferiority,
+    SequencePoint,
+    holm,
+    monitor,
+    sym_cs,
+    three_way,
+)
 
 __all__ = [
     "Analysis",

@@ -10,28 +10,29 @@ from operator import sub
 from warmstart.experiment.plan import Metric
 from warmstart.experiment.question import COSTS, score, task_means
 from warmstart.experiment.trial import Trial
-from warmstart.stats.independent import welch
-from warmstart.stats.paired import (
-    PairedT,
-    bonett_price,
-    hodges_lehmann,
-    mcnemar_exact,
-    paired_t,
-    sign_flip,
-    wilcoxon,
-)
-from warmstart.stats.passk import PassComparison, Solved, compare_pass
-from warmstart.stats.planning import Scenario, required_tasks
-from warmstart.stats.proportion import (
+from warmstart.stats import (
     Difference,
     Interval,
+    PairedT,
+    PassComparison,
     RateEstimate,
+    Scenario,
+    Solved,
+    bonett_price,
     clustered_difference,
     clustered_rate,
+    compare_pass,
+    hodges_lehmann,
+    mcnemar_exact,
     paired_difference,
+    paired_t,
+    required_tasks,
+    sign_flip,
+    t_quantile,
     upper_bound_when_zero,
+    welch,
+    wilcoxon,
 )
-from warmstart.stats.special import t_quantile
 
 MAX_K = 8
 

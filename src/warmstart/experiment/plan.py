@@ -20,7 +20,7 @@ import tomli_w
 
 from warmstart.errors import UsageError
 from warmstart.experiment.arms import BASELINE_ARM, ArmKind, parse_arm
-from warmstart.stats.sequential import StoppingRule
+from warmstart.stats import StoppingRule
 
 SCHEMA_VERSION = 2
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")

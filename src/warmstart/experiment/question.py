@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from warmstart.experiment.plan import Direction, Metric, Plan, RunnerKind
 from warmstart.experiment.trial import Trial, TrialStatus
-from warmstart.stats.sequential import StoppingRule
+from warmstart.stats import StoppingRule
 
 COSTS = (Metric.TURNS, Metric.TOKENS, Metric.SECONDS)
 """Compared as ratios, on the log scale."""

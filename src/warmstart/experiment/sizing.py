@@ -13,14 +13,16 @@ from typing import NamedTuple
 from warmstart.experiment.plan import Metric
 from warmstart.experiment.question import COSTS
 from warmstart.experiment.trial import Trial
-from warmstart.stats.pilot import cost_pilot, error_pilot, success_pilot
-from warmstart.stats.planning import (
+from warmstart.stats import (
     Scenario,
+    cost_pilot,
     cost_scenario,
+    error_pilot,
     error_rate_scenario,
     minimum_detectable_effect,
     power,
     required_tasks,
+    success_pilot,
     success_scenario,
 )
 

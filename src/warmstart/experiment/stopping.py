@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from warmstart.experiment.question import Question, by_task, task_means
 from warmstart.experiment.trial import Trial
 from warmstart.experiment.verdict import Conclusion, verdict_of
-from warmstart.stats.sequential import StoppingRule, monitor
+from warmstart.stats import StoppingRule, monitor
 
 
 def find_stop(trials: Iterable[Trial], question: Question, tasks: Sequence[str]) -> str | None:

@@ -11,8 +11,7 @@ from warmstart.experiment.effects import Group, quantile
 from warmstart.experiment.plan import Metric
 from warmstart.experiment.question import score, task_means
 from warmstart.experiment.trial import Trial, TrialStatus
-from warmstart.stats.proportion import Interval, RateEstimate, clustered_rate
-from warmstart.stats.trend import TrendResult, score_trend
+from warmstart.stats import Interval, RateEstimate, TrendResult, clustered_rate, score_trend
 
 POSITIONS = (0, 2, 5, 10, 20, 50, 100, 200)
 """Where the buckets of the learning curve begin."""

@@ -13,9 +13,7 @@ from warmstart.experiment.effects import Effect, Group
 from warmstart.experiment.plan import Metric
 from warmstart.experiment.question import Question
 from warmstart.experiment.trial import Trial, TrialStatus
-from warmstart.stats.paired import sign_flip
-from warmstart.stats.proportion import clustered_difference
-from warmstart.stats.srm import MISMATCH_P, sample_ratio
+from warmstart.stats import MISMATCH_P, clustered_difference, sample_ratio, sign_flip
 
 MAX_MISSING = 0.05
 CRASH_P = 0.01

@@ -18,7 +18,7 @@ from warmstart.experiment.question import Conclusion
 from warmstart.experiment.trial import Trial
 from warmstart.experiment.validity import PILOT_TASKS, reasons_against
 from warmstart.experiment.wording import describe_effect, describe_verdict
-from warmstart.stats.sequential import StoppingRule
+from warmstart.stats import StoppingRule
 
 __all__ = ["ArmVerdict", "Conclusion", "MetricVerdict", "Verdict", "judge", "verdict_of"]
 

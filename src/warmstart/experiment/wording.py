@@ -13,7 +13,7 @@ from warmstart.experiment.effects import Effect
 from warmstart.experiment.plan import Metric
 from warmstart.experiment.question import Conclusion
 from warmstart.figures import amount, p_value, percent, points, times
-from warmstart.stats.noninferiority import MIN_GROUPS
+from warmstart.stats import MIN_GROUPS
 
 NOUNS = {
     Metric.ERROR_RATE: "tool-error rate",

@@ -32,7 +32,7 @@ __all__ = [
 
 CHUNK = 512
 """Sessions that share one stored summary."""
-LOADED = 128
+LOADED = 64
 """Sessions that are loaded at once."""
 _ROW = ", ".join(f"s.{column.name}" for column in SESSION.columns)
 _JOINED = """FROM source o JOIN unit u ON u.source = o.id JOIN session_fact s ON s.unit = u.id

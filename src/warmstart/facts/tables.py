@@ -222,11 +222,15 @@ def _build(field: _Field, columns: list[Iterable[Any]]) -> Iterator[Any]:
     """The records inside a field, from their columns."""
     is_optional = field.columns[0].is_optional
     names = get_type_hints(field.record)
+    known: dict[Any, Any] = {}
     for values in zip(*columns, strict=True):
         if is_optional and values[0] is None:
             yield None
-        else:
-            yield field.record(**dict(zip(names, values, strict=True)))
+            continue
+        record = known.get(values)
+        if record is None:
+            record = known[values] = field.record(**dict(zip(names, values, strict=True)))
+        yield record
 
 
 class CallTable(_Table):

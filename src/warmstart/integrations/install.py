@@ -17,13 +17,12 @@ from pathlib import Path
 
 import orjson
 
-from warmstart.app import Workspace
+from warmstart.app import Workspace, redact
 from warmstart.atomic import PRIVATE_MODE, write_whole
 from warmstart.children import ChildSetup, allow_cpu, run_child
 from warmstart.errors import UsageError
 from warmstart.integrations.agents import Change, Host, Setup, describe, find_command
 from warmstart.integrations.edits import find_inserted
-from warmstart.redact import redact
 
 RECORD_FILE = "installed.json"
 COMMAND_SECONDS = 120

@@ -20,10 +20,8 @@ from typing import Any
 import orjson
 from msgspec import structs
 
-from warmstart.app import Workspace
+from warmstart.app import READY, Workspace, encode_json
 from warmstart.model import Kind, Message, Request, Result, Role, WarmUp
-from warmstart.warm.conversation import READY
-from warmstart.wire import encode_json
 
 SCHEMA_VERSION = 1
 MAX_AGE_SECONDS = 90 * 86_400

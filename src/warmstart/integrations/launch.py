@@ -19,10 +19,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from warmstart.app import Workspace, open_library
-from warmstart.app.start import AUTO, StartRequest, WarmStart, decide_start, load_config
-from warmstart.app.starts import hash_message
-from warmstart.app.syncing import find_first_start
+from warmstart.app import (
+    AUTO,
+    Library,
+    RecordedStart,
+    Start,
+    StartRequest,
+    TemplateChoice,
+    UnapprovedError,
+    WarmStart,
+    Workspace,
+    decide_start,
+    find_first_start,
+    hash_message,
+    load_config,
+    open_library,
+)
 from warmstart.errors import NotFoundError, WarmstartError
 from warmstart.integrations.agents import find_command
 from warmstart.integrations.kept import find_warmup, keep_warmup, merge_system, name_start
@@ -32,10 +44,7 @@ from warmstart.integrations.launch_hermes import Hermes
 from warmstart.integrations.launch_other import Other
 from warmstart.integrations.launch_parts import AgentCommand, Host, Launch, Launcher, without_files
 from warmstart.integrations.launch_process import clear_leftovers, hold_files, run_command
-from warmstart.library import Library, UnapprovedError
 from warmstart.model import Arm
-from warmstart.store import RecordedStart, Start
-from warmstart.warm import TemplateChoice
 
 KNOWN: dict[str, Callable[[], Launcher]] = {"claude": ClaudeCode, "codex": Codex, "hermes": Hermes}
 NAMING_FORMS = ("codex-rollout",)

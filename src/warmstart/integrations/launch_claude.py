@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 
-from warmstart.app import WarmStart
+from warmstart.app import Target, WarmStart
 from warmstart.integrations.agents import hook_entry
 from warmstart.integrations.launch_parts import (
     AgentCommand,
@@ -30,7 +30,6 @@ from warmstart.integrations.launch_parts import (
 )
 from warmstart.integrations.tools import AGENT_TOOLS, CLAUDE_CODE
 from warmstart.model import WarmUp
-from warmstart.warm import Target
 
 FORMAT_VERSION = "2.1.197"
 """The version whose transcripts a seed is written like."""

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from warmstart.app import WarmStart
+from warmstart.app import Target, WarmStart
 from warmstart.integrations.launch_parts import (
     END,
     AgentCommand,
@@ -28,7 +28,6 @@ from warmstart.integrations.launch_parts import (
 )
 from warmstart.integrations.tools import AGENT_TOOLS, CODEX
 from warmstart.model import WarmUp
-from warmstart.warm import Target
 
 FORMAT_VERSION = "0.166.0"
 """The version whose rollouts a seed is written like."""

@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from warmstart.app import WarmStart
+from warmstart.app import WarmStart, encode_json, open_database
 from warmstart.errors import SourceError
 from warmstart.integrations.launch_parts import (
     AgentCommand,
@@ -29,8 +29,6 @@ from warmstart.integrations.launch_parts import (
 )
 from warmstart.integrations.tools import AGENT_TOOLS, HERMES
 from warmstart.model import WarmUp
-from warmstart.sources.sqlite import open_database
-from warmstart.wire import encode_json
 
 VARIABLE = "HERMES_PREFILL_MESSAGES_FILE"
 FOLDER = "launch"

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from warmstart.app import WarmStart
+from warmstart.app import Target, WarmStart
 from warmstart.integrations.launch_parts import AgentCommand, Host, Launch, SeedFile
 from warmstart.model import WarmUp
 from warmstart.placeholders import fill_words
-from warmstart.warm import Target
 
 VARIABLE = "WARMSTART_WARMUP_FILE"
 PLACEHOLDER = "warmup"

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from warmstart.app import CODECS, Prompt, is_warm, list_messages
 from warmstart.model import WarmUp
-from warmstart.warm import is_warm, list_messages
-from warmstart.wire import CODECS, Prompt
 
 Item = dict[str, Any]
 
@@ -54,9 +53,9 @@ class WarmSession:
     def start(cls, session: Session, message: str, **fields: Any) -> WarmSession:
         """Choose a template for the message and write the start down.
 
-        Keywords are those of ``warmstart.app.start.StartRequest``.
+        Keywords are those of ``warmstart.app.starts.StartRequest``.
         """
-        from warmstart.app.start import start  # noqa: PLC0415 - opens a store; only here
+        from warmstart.app import start  # noqa: PLC0415 - opens a store; only here
 
         fields = {"agent": "openai_agents", "seed": session.session_id, **fields}
         fields.setdefault("native_id", session.session_id)

@@ -40,7 +40,7 @@ from warmstart.library.versions import (
     get_current,
     summarise,
 )
-from warmstart.model import Arm, Template, TemplateState
+from warmstart.model import Arm, TemplateState
 from warmstart.store import TemplateRow
 from warmstart.template import TemplateError, check_name, parse_spec, show_name
 

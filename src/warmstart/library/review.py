@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from warmstart.errors import UsageError
 from warmstart.library.versions import StoredTemplate, TemplateVersion, list_review_steps
-from warmstart.model import TemplateState
-from warmstart.model.texts import map_texts
+from warmstart.model import TemplateState, map_texts
 from warmstart.template import TemplateError, list_scanned, rewrite_texts
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from warmstart.library.files import ID_DIGITS
 from warmstart.model import TemplateState
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class UseRecord(NamedTuple):
         """The 95 % Wilson interval of the success rate."""
         if not self.settled:
             return None
-        from warmstart.stats.proportion import wilson  # noqa: PLC0415 - only where sessions settled
+        from warmstart.stats import wilson  # noqa: PLC0415 - only where sessions settled
 
         return wilson(self.successes, self.settled)
 
@@ -194,7 +195,8 @@ def describe_row(
     return TemplateVersion(
         name=row.name, version=row.version, id=row.template_id, state=row.state,
         reason=row.reason, current=row is get_current(rows), versions=len(rows),
-        newest=rows[-1].version, created_at=row.created_at, is_known=row.reason != UNKNOWN,
+        newest=rows[-1].version, created_at=row.created_at,
+        is_known=len(row.template_id) > ID_DIGITS,
         summary=row.summary, record=(records or {}).get(row.template_id, UseRecord()),
         verdict=(verdicts or {}).get(row.template_id, ""),
     )  # fmt: skip

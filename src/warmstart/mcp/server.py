@@ -16,13 +16,17 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from warmstart.app import Workspace, try_template
-from warmstart.app.templates import find_for_model, list_templates
+from warmstart.app import (
+    Workspace,
+    canonical_json,
+    find_for_model,
+    list_templates,
+    redact,
+    try_template,
+)
 from warmstart.errors import WarmstartError
 from warmstart.mcp.sdk import Prompt, ResourceError, Server, ToolError, make_error
 from warmstart.mcp.tools import TOOLS, annotate
-from warmstart.redact import redact
-from warmstart.template import canonical_json
 from warmstart.tool import run_tool
 
 NAME = "warmstart"

@@ -12,14 +12,14 @@ from warmstart.mine.build import (
 )
 from warmstart.mine.candidates import Plan, ToolStat, choose_calls, plan_mining
 from warmstart.mine.request import BuildRequest
-from warmstart.mine.rules import Rules
+from warmstart.mine.rules import MiningRules
 from warmstart.mine.seal import SealError
 
 __all__ = [
     "BuildRequest",
+    "MiningRules",
     "Plan",
     "Proposal",
-    "Rules",
     "SealError",
     "ToolStat",
     "build_template",

@@ -16,7 +16,7 @@ from math import fsum
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
-from warmstart.mine.rules import Rules, Tally, find_cap, find_reason, tally
+from warmstart.mine.rules import MiningRules, Tally, find_cap, find_reason, tally
 from warmstart.mine.trivial import is_trivial
 from warmstart.model import CallFact, Certainty, ErrorClass, Link, SessionFacts, Status
 
@@ -88,7 +88,7 @@ class CallChoice(NamedTuple):
     """Failed call and the next call of the same tool that succeeded."""
 
 
-def plan_mining(facts: Iterable[SessionFacts], rules: Rules, *, max_sessions: int) -> Plan:
+def plan_mining(facts: Iterable[SessionFacts], rules: MiningRules, *, max_sessions: int) -> Plan:
     """Judge every session by the rules and choose what to fetch; the order given is no matter."""
     tallies = sorted([tally(one, rules) for one in facts], key=attrgetter("facts.id"))
     cap = find_cap(tallies, rules)
@@ -207,7 +207,7 @@ def _take_best(
     return chosen
 
 
-def _rank_repairs(tallies: Iterable[Tally], rules: Rules) -> list[SessionFacts]:
+def _rank_repairs(tallies: Iterable[Tally], rules: MiningRules) -> list[SessionFacts]:
     """Sessions with failed calls, those with the most kinds of failure for their length first."""
     ranked = []
     for item in tallies:

@@ -16,8 +16,14 @@ from warmstart.mine.episodes import shorten
 from warmstart.mine.trivial import is_trivial
 from warmstart.mine.volatile import IN_TEXT, is_absolute, relative_to
 from warmstart.model import CallFact, Marker, MarkerKind, SessionFacts, Status, UserPatterns
-from warmstart.profile.styles import find_domains, find_feedback, find_style
-from warmstart.profile.tool_types import ToolType, classify_session, classify_tool
+from warmstart.profile import (
+    ToolType,
+    classify_session,
+    classify_tool,
+    find_domains,
+    find_feedback,
+    find_style,
+)
 
 MAX_ANCHORS = 12
 MAX_ANCHOR = 100

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from warmstart.mine.rules import Rules
+from warmstart.mine.rules import MiningRules
 
 MAX_BYTES = 60_000
 """Below the 64 KB a template file may have, leaving room for what the library adds."""
@@ -19,7 +19,7 @@ class BuildRequest:
     task_type: str = "auto"
     """A task type to restrict sessions to, or ``auto`` for all of them."""
     tags: tuple[str, ...] = ()
-    rules: Rules = field(default_factory=Rules)
+    rules: MiningRules = field(default_factory=MiningRules)
     max_sessions: int = 40
     """Sessions whose contents are read."""
     max_examples: int = 12

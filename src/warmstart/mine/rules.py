@@ -26,7 +26,7 @@ _OK, _ERROR = Status.OK, Status.ERROR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class MiningRules:
     """What a session must be like; every number is printed with the result."""
 
     min_messages: int = 30
@@ -89,7 +89,7 @@ _make_tally = partial(tuple.__new__, Tally)
 """From a tuple of all fields; a named tuple's own constructor takes three times as long."""
 
 
-def tally(facts: SessionFacts, rules: Rules) -> Tally:
+def tally(facts: SessionFacts, rules: MiningRules) -> Tally:
     """Count what was judged, and ask every rule but the one about errors."""
     calls = facts.calls
     if not calls:
@@ -107,7 +107,7 @@ def tally(facts: SessionFacts, rules: Rules) -> Tally:
     return _make_tally((facts, judged, failed, used, shortcoming))
 
 
-def find_cap(tallies: Iterable[Tally], rules: Rules) -> float:
+def find_cap(tallies: Iterable[Tally], rules: MiningRules) -> float:
     """The error rate above which a session is left out."""
     if rules.max_error_rate is not None:
         return rules.max_error_rate
@@ -124,7 +124,7 @@ def find_reason(item: Tally, cap: float) -> str | None:
     return item.shortcoming
 
 
-def _shortcoming(facts: SessionFacts, calls: int, judged: int, rules: Rules) -> str | None:
+def _shortcoming(facts: SessionFacts, calls: int, judged: int, rules: MiningRules) -> str | None:
     """The first rule a session fails by what is known without looking at its calls."""
     if not calls:
         return "no calls"
@@ -149,7 +149,7 @@ def _bad_ending(facts: SessionFacts, last: Status) -> str | None:
     return None
 
 
-def _too_trivial(used: Mapping[str, int], calls: int, rules: Rules) -> str | None:
+def _too_trivial(used: Mapping[str, int], calls: int, rules: MiningRules) -> str | None:
     trivial = sum([number for tool, number in used.items() if is_trivial(tool)])
     return "mostly bookkeeping" if trivial > rules.max_trivial_share * calls else None
 

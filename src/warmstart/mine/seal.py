@@ -13,8 +13,7 @@ from typing import Any, Protocol
 
 from warmstart.errors import WarmstartError
 from warmstart.mine.people import make_eraser
-from warmstart.model import Provenance, Template
-from warmstart.model.texts import map_texts
+from warmstart.model import Provenance, Template, map_texts
 from warmstart.redact import find_instructions, strip_hidden
 
 MAX_FLAGS = 40

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from warmstart.outcome import ToolKind, command_of, kind_of
-from warmstart.profile.tool_types import ToolType, classify_tool
+from warmstart.profile import ToolType, classify_tool
 
 _ALSO_TRIVIAL = frozenset({
     "skill", "schedulewakeup", "taskstop", "send_message", "task_complete",

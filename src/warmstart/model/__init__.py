@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         ToolArguments,
         UserPatterns,
     )
+    from warmstart.model.texts import map_texts
     from warmstart.model.warmup import CALL_ID_PREFIX, WarmUp
 else:
     from warmstart._lazy import load_on_use
@@ -41,7 +42,7 @@ else:
             "message": ("Fate", "Kind", "Message", "Request", "Result", "Role", "Tokens"),
             "outcome": ("Certainty", "ErrorClass", "Outcome", "Status"),
             "selection": ("Described", "Extract", "Selection", "count_messages", "last_active"),
-            "session": ("NO_TOKENS", "Call", "Compaction", "Link", "Parent", "Session"),
+            "session": ("Call", "Compaction", "Link", "NO_TOKENS", "Parent", "Session"),
             "state": ("Arm", "TemplateState"),
             "template": (
                 "ArgumentUse",
@@ -54,6 +55,7 @@ else:
                 "ToolArguments",
                 "UserPatterns",
             ),
+            "texts": ("map_texts",),
             "warmup": ("CALL_ID_PREFIX", "WarmUp"),
         },
     )
@@ -100,4 +102,5 @@ __all__ = [
     "WarmUp",
     "count_messages",
     "last_active",
+    "map_texts",
 ]

@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from warmstart.app.compare import CompareResult
-from warmstart.app.profile import CompactionResult
+from warmstart.app import CompactionResult, CompareResult
 from warmstart.present.document import (
     Block,
     Callout,
@@ -23,9 +22,8 @@ from warmstart.present.document import (
 from warmstart.present.json import list_skips, to_json
 from warmstart.present.rates import RATE_COLUMNS, describe_contrast, list_rate_cells
 from warmstart.present.text import amount, count, p_words, percent, points, points_span
-from warmstart.profile.compaction import CompactionReport
-from warmstart.profile.comparison import Comparison, ComparisonVerdict, Side
-from warmstart.stats.noninferiority import Preservation
+from warmstart.profile import CompactionReport, Comparison, ComparisonVerdict, Side
+from warmstart.stats import Preservation
 
 __all__ = ["compaction_document", "comparison_document", "comparison_fields"]
 

@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from warmstart.app.doctor import DoctorResult
-from warmstart.app.facts import FactsStatus
+from warmstart.app import DoctorResult, FactsStatus
 from warmstart.present.document import (
     Block,
     Column,

@@ -6,9 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from warmstart.app.experiment_runs import RunResult
-from warmstart.app.experiment_sizes import SizingResult
-from warmstart.app.experiments import Experiment, ExperimentState
+from warmstart.app import Experiment, ExperimentState, RunResult, SizingResult
 from warmstart.experiment import Metric, TrialStatus, to_data
 from warmstart.figures import count, money
 from warmstart.present.document import (
@@ -23,7 +21,13 @@ from warmstart.present.document import (
 )
 from warmstart.present.json import to_json
 
-__all__ = ["created_document", "list_document", "run_document", "sizes_document", "state_document"]
+__all__ = [
+    "created_document",
+    "experiments_document",
+    "run_document",
+    "sizes_document",
+    "state_document",
+]
 
 SCHEMA_VERSION = 1
 RATES = (Metric.ERROR_RATE, Metric.SUCCESS)
@@ -138,7 +142,7 @@ def state_document(state: ExperimentState) -> Document:
     )
 
 
-def list_document(states: Sequence[ExperimentState]) -> Document:
+def experiments_document(states: Sequence[ExperimentState]) -> Document:
     """One line per experiment."""
     rows = [
         (

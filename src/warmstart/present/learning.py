@@ -17,11 +17,15 @@ from warmstart.present.text import (
     points_span,
     span,
 )
-from warmstart.profile import CorpusProfile
-from warmstart.profile.learning import Learning, LearningVerdict
-from warmstart.profile.proficiency import PROFICIENCY_FORMULA, PROFICIENCY_TERMS
-from warmstart.profile.scores import Trend
-from warmstart.profile.sums import Group
+from warmstart.profile import (
+    PROFICIENCY_FORMULA,
+    PROFICIENCY_TERMS,
+    Group,
+    Learning,
+    LearningVerdict,
+    Profile,
+    Trend,
+)
 
 __all__ = ["list_details", "show_learning"]
 
@@ -45,7 +49,7 @@ def show_learning(learning: Learning) -> Iterator[Block]:
     )
 
 
-def list_details(profile: CorpusProfile) -> Iterator[Block]:
+def list_details(profile: Profile) -> Iterator[Block]:
     """What the figures rest on."""
     rate, learning = profile.rate, profile.learning
     yield Text("; ".join(_count_outcomes(profile)))
@@ -72,7 +76,7 @@ def list_details(profile: CorpusProfile) -> Iterator[Block]:
     yield from _show_changes(profile)
 
 
-def _count_outcomes(profile: CorpusProfile) -> Iterator[str]:
+def _count_outcomes(profile: Profile) -> Iterator[str]:
     statuses = sorted(profile.statuses.items(), key=lambda item: -item[1])
     yield "Calls: " + ", ".join(f"{name} {number:,}" for name, number in statuses if number)
     totals = profile.totals
@@ -122,7 +126,7 @@ def _show_trends(trends: Sequence[Trend]) -> Iterator[Block]:
             yield Text(f"{trend.variant} by sign flips: {p_words(trend.p_sign_flip)}", "muted")
 
 
-def _show_changes(profile: CorpusProfile) -> Iterator[Block]:
+def _show_changes(profile: Profile) -> Iterator[Block]:
     found, gain = profile.length_contrast, profile.gain
     if found is not None:
         compared = [group.rate for group in profile.by_length if group.rate.calls][-2:]

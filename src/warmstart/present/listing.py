@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from warmstart.app.sessions import CallTally, ListedSession, SessionList
+from warmstart.app import CallTally, ListedSession, SessionList
 from warmstart.model import Status
 from warmstart.present.document import Column, Data, Document, Span, Table
 from warmstart.present.json import list_skips

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 
-from warmstart.app.profile import ProfileResult
+from warmstart.app import ProfileResult
 from warmstart.present.about import (
     describe_filters,
     describe_period,
@@ -53,10 +53,7 @@ from warmstart.present.text import (
     readable_duration,
     sparkline,
 )
-from warmstart.profile import CorpusProfile
-from warmstart.profile.sums import Group
-from warmstart.profile.tool_profiles import ToolProfile
-from warmstart.profile.tool_types import TaskType
+from warmstart.profile import Group, Profile, TaskType, ToolProfile
 
 __all__ = ["FOOTER", "SCHEMA_VERSION", "profile_document"]
 
@@ -162,7 +159,7 @@ def _explain_nothing(result: ProfileResult) -> str:
     return f"{count(result.at_hand, 'session')} found{newest}; none matches: {filters}."
 
 
-def _list_figures(profile: CorpusProfile) -> Iterator[Figure]:
+def _list_figures(profile: Profile) -> Iterator[Figure]:
     rate, totals = profile.rate, profile.totals
     yield Figure(show_rate(rate), "error rate", describe_rate(rate))
     worst = [tool for tool in profile.tools if tool.rate.errors][:WORST_TOOLS]
@@ -198,7 +195,7 @@ def _list_next(result: ProfileResult) -> Iterator[Block]:
     yield name_show_command(session, result.selection.paths)
 
 
-def _show_tools(profile: CorpusProfile, ids: Mapping[str, str]) -> Iterator[Block]:
+def _show_tools(profile: Profile, ids: Mapping[str, str]) -> Iterator[Block]:
     tools = profile.tools[:MAX_ROWS]
     yield Heading("Tools, by what it would pay to fix")
     marks = [
@@ -252,7 +249,7 @@ def _make_tool_row(tool: ToolProfile, ids: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _show_repairs(profile: CorpusProfile) -> Iterator[Block]:
+def _show_repairs(profile: Profile) -> Iterator[Block]:
     if not profile.recoveries:
         return
     often = [one for one in profile.recoveries if one.count > 1]
@@ -269,7 +266,7 @@ def _show_repairs(profile: CorpusProfile) -> Iterator[Block]:
     )  # fmt: skip
 
 
-def _show_places(profile: CorpusProfile) -> Iterator[Block]:
+def _show_places(profile: Profile) -> Iterator[Block]:
     yield Heading("Where in a session do calls fail?", "all sessions pooled")
     groups = [Group(label=shift_label(g.label), rate=g.rate) for g in profile.by_position]
     shown = [g for g in groups if g.rate.sessions >= MIN_POSITION_SESSIONS] or groups
@@ -293,7 +290,7 @@ def _show_places(profile: CorpusProfile) -> Iterator[Block]:
     yield make_rate_table("messages", profile.by_length)
 
 
-def _show_groups(profile: CorpusProfile) -> Iterator[Block]:
+def _show_groups(profile: Profile) -> Iterator[Block]:
     for title, groups in (
         ("agent", profile.by_agent),
         ("model", profile.by_model),
@@ -346,7 +343,7 @@ def _parse_day(label: str) -> date | None:
         return None
 
 
-def _show_openings(profile: CorpusProfile) -> Iterator[Block]:
+def _show_openings(profile: Profile) -> Iterator[Block]:
     if not profile.openings:
         return
     yield Heading(
@@ -368,7 +365,7 @@ def _show_openings(profile: CorpusProfile) -> Iterator[Block]:
     yield Text(f"of the calls in these turns: {shares}", "muted")
 
 
-def _show_work(profile: CorpusProfile) -> Iterator[Block]:
+def _show_work(profile: Profile) -> Iterator[Block]:
     yield Heading("What the work was")
     for title, counts in (
         ("error classes", profile.classes),

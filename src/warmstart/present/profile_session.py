@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import pairwise
 
-from warmstart.app.profile import JudgedCall, SessionResult
+from warmstart.app import JudgedCall, SessionResult
 from warmstart.present.about import describe_period, name_show_command
 from warmstart.present.document import (
     Block,
@@ -35,8 +35,7 @@ from warmstart.present.text import (
     readable_duration,
     sparkline,
 )
-from warmstart.profile import SessionProfile
-from warmstart.profile.proficiency import PROFICIENCY_FORMULA, PROFICIENCY_TERMS
+from warmstart.profile import PROFICIENCY_FORMULA, PROFICIENCY_TERMS, SessionProfile
 
 __all__ = ["session_profile_document"]
 

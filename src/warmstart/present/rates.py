@@ -10,7 +10,7 @@ from warmstart.present.text import count, interval, percent, points, points_span
 
 if TYPE_CHECKING:
     from warmstart.present.plots import PlotMark
-    from warmstart.profile.sums import Contrast, Group, Rate
+    from warmstart.profile import Contrast, Group, Rate
 
 __all__ = [
     "RATE_COLUMNS",

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from warmstart.app.sessions import CallTally, ShownSession
+from warmstart.app import CallTally, ShownSession
 from warmstart.export import export_warmstart
 from warmstart.model import (
     Call,

@@ -18,11 +18,11 @@ from typing import NamedTuple
 from warmstart.figures import count
 from warmstart.model import Link, SessionFacts
 from warmstart.profile.placebo import Placebo, measure_placebo
-from warmstart.profile.rules import DEFAULT_RULES, Rules
+from warmstart.profile.rules import DEFAULT_RULES, ToolRules
 from warmstart.profile.scan import scan_calls
 from warmstart.profile.sums import Rate, add_cluster, rate_of, zero
 from warmstart.profile.windows import MIN_SIDE, Calls, Window, compare_windows
-from warmstart.stats.noninferiority import MIN_GROUPS, NonInferiority, Preservation, three_way
+from warmstart.stats import MIN_GROUPS, NonInferiority, Preservation, three_way
 
 __all__ = ["MARGIN", "WINDOW", "CompactionEvent", "CompactionReport", "Mode", "check_compactions"]
 
@@ -134,7 +134,7 @@ class Tracks(NamedTuple):
         return key
 
 
-def follow_session(facts: SessionFacts, rules: Rules, known: dict[str, bool]) -> Track:
+def follow_session(facts: SessionFacts, rules: ToolRules, known: dict[str, bool]) -> Track:
     """The track of one session."""
     scan = scan_calls(facts, rules, known)
     positions = [call.position for call in scan.calls]
@@ -160,7 +160,7 @@ def check_compactions(
     only: str | None = None,
     window: int = WINDOW,
     margin: float = MARGIN,
-    rules: Rules = DEFAULT_RULES,
+    rules: ToolRules = DEFAULT_RULES,
 ) -> CompactionReport:
     """Judge every compaction of the sessions; ``only`` keeps the events of one session.
 

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from warmstart.figures import count
 from warmstart.model import SessionFacts
-from warmstart.profile.corpus import CorpusProfile, corpus_profile
-from warmstart.profile.rules import DEFAULT_RULES, Rules
+from warmstart.profile.corpus import Profile, corpus_profile
+from warmstart.profile.rules import DEFAULT_RULES, ToolRules
 from warmstart.profile.scan import scan_calls
 from warmstart.profile.summarise import summarise
 from warmstart.profile.sums import (
@@ -30,7 +30,7 @@ from warmstart.profile.sums import (
     rate_of,
     zero,
 )
-from warmstart.stats.paired import paired_t, sign_flip
+from warmstart.stats import paired_t, sign_flip
 
 __all__ = ["Comparison", "ComparisonVerdict", "Side", "ToolContrast", "collect_side", "compare"]
 
@@ -72,7 +72,7 @@ class Side:
 
     label: str
     rows: tuple[Row, ...]
-    profile: CorpusProfile
+    profile: Profile
     tool_sums: dict[str, Sums]
 
 
@@ -131,7 +131,7 @@ class Comparison:
 
 
 def collect_side(
-    label: str, sessions: Iterable[SessionFacts], rules: Rules = DEFAULT_RULES
+    label: str, sessions: Iterable[SessionFacts], rules: ToolRules = DEFAULT_RULES
 ) -> Side:
     """One side, from one pass over its sessions."""
     rows: list[Row] = []

@@ -35,11 +35,11 @@ from warmstart.profile.tool_profiles import (
     sort_counts,
     total_classes,
 )
-from warmstart.stats.special import t_quantile
+from warmstart.stats import t_quantile
 
 __all__ = [
-    "CorpusProfile",
     "Gain",
+    "Profile",
     "corpus_profile",
     "parse_buckets",
 ]
@@ -66,7 +66,7 @@ class Gain:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CorpusProfile:
+class Profile:
     """Everything at once; every list is sorted by what matters first."""
 
     totals: Mapping[str, float]
@@ -122,9 +122,7 @@ def parse_buckets(text: str) -> tuple[int, ...]:
     return (0, *(end + 1 for end in ends))
 
 
-def corpus_profile(
-    summaries: Iterable[Summary], edges: Sequence[int] = LENGTH_EDGES
-) -> CorpusProfile:
+def corpus_profile(summaries: Iterable[Summary], edges: Sequence[int] = LENGTH_EDGES) -> Profile:
     """The profile of everything summarised; ``edges`` are where the length buckets begin."""
     summary = merge_all(summaries)
     clusters = summary.clusters
@@ -134,7 +132,7 @@ def corpus_profile(
     markers = _markers(summary)
     rate = rate_of(clusters.get("all", {}).get("", zero()))
     tools = list_tools(summary)
-    return CorpusProfile(
+    return Profile(
         totals=summary.totals,
         statuses=summary.statuses,
         rate=rate,

@@ -18,7 +18,7 @@ from warmstart.profile.scores import LONG_GUARD, MAIN, VARIANTS, Trend, finish_t
 from warmstart.profile.summarise import LANDMARKS
 from warmstart.profile.summary import Summary
 from warmstart.profile.sums import CALLS, EE, EN, ERRORS, GROUPS, NN, Rate, Sums, add_sums, rate_of
-from warmstart.stats.special import t_cdf, t_quantile
+from warmstart.stats import t_cdf, t_quantile
 
 __all__ = ["FirstCalls", "Learning", "LearningVerdict", "Selection", "judge_learning"]
 

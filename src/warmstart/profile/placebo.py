@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from warmstart.profile.windows import Calls, compare_windows
-from warmstart.stats.paired import PairedT, paired_t
-from warmstart.stats.special import t_quantile
+from warmstart.stats import PairedT, paired_t, t_quantile
 
 __all__ = ["Placebo", "measure_placebo"]
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from warmstart.errors import UsageError
 from warmstart.profile.tool_types import DOMINANCE, TRIVIAL_TOOLS, ToolType
 
-__all__ = ["DEFAULT_RULES", "Rules", "parse_tool_types"]
+__all__ = ["DEFAULT_RULES", "ToolRules", "parse_tool_types"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class ToolRules:
     """What counts, and as what."""
 
     trivial: frozenset[str] = TRIVIAL_TOOLS
@@ -36,7 +36,7 @@ class Rules:
         return tool.lower() in self.trivial
 
 
-DEFAULT_RULES = Rules()
+DEFAULT_RULES = ToolRules()
 
 
 def parse_tool_types(pairs: Mapping[str, str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from warmstart.model import CallFact, ErrorClass, SessionFacts, Status
-from warmstart.profile.rules import Rules
+from warmstart.profile.rules import ToolRules
 from warmstart.profile.tool_types import ToolType
 
 __all__ = ["How", "Recovery", "Scan", "find_recoveries", "scan_calls"]
@@ -75,7 +75,7 @@ _tool_of = itemgetter(CallFact._fields.index("tool"))
 _NOTHING = Scan((), (), (), [], (), ())
 
 
-def scan_calls(facts: SessionFacts, rules: Rules, known: dict[str, bool]) -> Scan:
+def scan_calls(facts: SessionFacts, rules: ToolRules, known: dict[str, bool]) -> Scan:
     """Split a session's calls; ``known`` remembers which tools are trivial."""
     if not facts.calls:
         return _NOTHING

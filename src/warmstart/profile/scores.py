@@ -16,8 +16,7 @@ from operator import mul
 from typing import NamedTuple
 
 from warmstart.profile.strata import Stratum
-from warmstart.stats.paired import sign_flip
-from warmstart.stats.special import normal_cdf, t_quantile
+from warmstart.stats import normal_cdf, sign_flip, t_quantile
 
 __all__ = [
     "LONG_GUARD",

@@ -1,8 +1,8 @@
 """The profile of one session.
 
-from warmstart.profile import profile_session
+from warmstart.profile import profile_messages
 
-profile = profile_session(messages, "my-session")
+profile = profile_messages(messages, "my-session")
 print(profile.rate.rate, profile.task_type, profile.recoveries)
 """
 
@@ -17,7 +17,7 @@ from warmstart.facts import derive_facts
 from warmstart.model import CallFact, Marker, Message, Session, SessionFacts, Status, Tokens
 from warmstart.profile.messages import session_from_messages
 from warmstart.profile.proficiency import score_proficiency
-from warmstart.profile.rules import DEFAULT_RULES, Rules
+from warmstart.profile.rules import DEFAULT_RULES, ToolRules
 from warmstart.profile.scan import Scan, find_recoveries, scan_calls
 from warmstart.profile.styles import (
     FeedbackStyle,
@@ -28,7 +28,7 @@ from warmstart.profile.styles import (
 )
 from warmstart.profile.sums import Rate
 from warmstart.profile.tool_types import TaskType, classify_session, classify_tool
-from warmstart.stats.proportion import wilson
+from warmstart.stats import wilson
 
 __all__ = [
     "Repair",
@@ -36,7 +36,7 @@ __all__ = [
     "SessionProfile",
     "ToolUse",
     "profile_facts",
-    "profile_session",
+    "profile_messages",
     "profile_whole_session",
 ]
 
@@ -135,10 +135,10 @@ class SessionProfile:
     """One letter per judged call, in order: ``.`` ok, ``x`` error."""
 
 
-def profile_session(
+def profile_messages(
     messages: Iterable[Message | Mapping[str, Any]],
     session_id: str = "",
-    rules: Rules = DEFAULT_RULES,
+    rules: ToolRules = DEFAULT_RULES,
 ) -> SessionProfile:
     """Profile a conversation held in memory.
 
@@ -151,12 +151,12 @@ def profile_session(
     return profile_whole_session(session_from_messages(messages, session_id), rules)
 
 
-def profile_whole_session(session: Session, rules: Rules = DEFAULT_RULES) -> SessionProfile:
+def profile_whole_session(session: Session, rules: ToolRules = DEFAULT_RULES) -> SessionProfile:
     """Profile a session that was read."""
     return profile_facts(derive_facts(session), rules)
 
 
-def profile_facts(facts: SessionFacts, rules: Rules = DEFAULT_RULES) -> SessionProfile:
+def profile_facts(facts: SessionFacts, rules: ToolRules = DEFAULT_RULES) -> SessionProfile:
     """Profile a session from its facts alone."""
     scan = scan_calls(facts, rules, {})
     calls, used = scan.calls, scan.tools

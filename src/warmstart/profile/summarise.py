@@ -13,7 +13,7 @@ from warmstart.model import CallFact, SessionFacts, UserStyleCounts
 from warmstart.profile import openings
 from warmstart.profile.groups import LANDMARKS, POSITION_EDGES, Keys, SessionGroups, make_keys
 from warmstart.profile.openings import OPENING_TURNS, list_bands
-from warmstart.profile.rules import DEFAULT_RULES, Rules
+from warmstart.profile.rules import DEFAULT_RULES, ToolRules
 from warmstart.profile.scan import Scan, find_recoveries, scan_calls
 from warmstart.profile.scores import MAIN, TINY, add_scores, score_session
 from warmstart.profile.strata import Rhythm, measure_rhythm, split_strata
@@ -54,7 +54,7 @@ RHYTHM = [COLUMN[name] for name in Rhythm._fields]
 _arguments_of = attrgetter("arguments_hash")
 
 
-def summarise(sessions: Iterable[SessionFacts], rules: Rules = DEFAULT_RULES) -> Summary:
+def summarise(sessions: Iterable[SessionFacts], rules: ToolRules = DEFAULT_RULES) -> Summary:
     """The summary of any number of sessions; what a warm-up put in is not in the facts' calls."""
     builder = _Builder(rules)
     for facts in sessions:
@@ -70,7 +70,7 @@ class _Builder:
         "_totals", "_types", "_user_styles",
     )  # fmt: skip
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: ToolRules) -> None:
         self._summary = Summary(rules=rules.fingerprint)
         self._rules = rules
         self._known: dict[str, bool] = {}

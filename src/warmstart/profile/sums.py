@@ -11,8 +11,14 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from warmstart.stats.proportion import ASSUMED_ICC, fade_assumed, upper_bound_when_zero
-from warmstart.stats.special import normal_quantile, t_cdf, t_quantile
+from warmstart.stats import (
+    ASSUMED_ICC,
+    fade_assumed,
+    normal_quantile,
+    t_cdf,
+    t_quantile,
+    upper_bound_when_zero,
+)
 
 __all__ = [
     "Contrast",

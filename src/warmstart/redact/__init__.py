@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Redacted,
         Redactor,
         redact,
+        redact_text,
         redact_value,
     )
     from warmstart.redact.values import is_example, is_random
@@ -49,6 +50,7 @@ else:
                 "Redacted",
                 "Redactor",
                 "redact",
+                "redact_text",
                 "redact_value",
             ),
             "values": ("is_example", "is_random"),
@@ -69,6 +71,7 @@ __all__ = [
     "is_example",
     "is_random",
     "redact",
+    "redact_text",
     "redact_value",
     "strip_hidden",
 ]

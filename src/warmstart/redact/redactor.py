@@ -366,6 +366,15 @@ def redact(text: str, *, known: Known = (), pii: bool = False) -> Redacted:
     return Redacted(clean, redactor.found)
 
 
+def redact_text(text: str) -> str:
+    """One text without its secrets; ``redact`` also counts them by kind.
+
+    Raises:
+        RedactionError: redaction cannot run; there is then no text to use.
+    """
+    return redact(text).text
+
+
 def redact_value(value: Any, *, known: Known = (), pii: bool = False) -> Any:
     """One JSON value without its secrets.
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         read_sessions,
         read_unit,
     )
-    from warmstart.sources.sqlite import DatabaseReader, is_database
+    from warmstart.sources.sqlite import DatabaseReader, is_database, open_database
     from warmstart.sources.sqlite_guard import GuardedConnection
     from warmstart.sources.stores import Machine, Store, find_stores, list_places, list_units
     from warmstart.sources.survey import Expiry, StoreReport, survey_store
@@ -54,8 +54,18 @@ else:
             "anthropic_blocks": ("USAGE_NAMES", "is_result", "is_use", "read_result"),
             "assemble": ("build_session", "join_calls"),
             "fields": (
-                "as_bool", "as_dict", "as_dicts", "as_float", "as_id", "as_int", "as_list",
-                "as_text", "content_text", "make_request", "parse_arguments", "parse_time",
+                "as_bool",
+                "as_dict",
+                "as_dicts",
+                "as_float",
+                "as_id",
+                "as_int",
+                "as_list",
+                "as_text",
+                "content_text",
+                "make_request",
+                "parse_arguments",
+                "parse_time",
                 "parse_tokens",
             ),
             "files": ("read_json", "read_json_lines"),
@@ -65,15 +75,20 @@ else:
             "reader": ("FileReader", "OpenSource", "Probe", "Reader", "Unit", "file_unit"),
             "registry": ("READERS", "find_reader", "get_reader"),
             "scan": (
-                "Found", "UnitReader", "carry_on", "choose_reader", "find_units", "read_sessions",
+                "Found",
+                "UnitReader",
+                "carry_on",
+                "choose_reader",
+                "find_units",
+                "read_sessions",
                 "read_unit",
             ),
-            "sqlite": ("DatabaseReader", "is_database"),
+            "sqlite": ("DatabaseReader", "is_database", "open_database"),
             "sqlite_guard": ("GuardedConnection",),
             "stores": ("Machine", "Store", "find_stores", "list_places", "list_units"),
             "survey": ("Expiry", "StoreReport", "survey_store"),
         },
-    )  # fmt: skip
+    )
 
 __all__ = [
     "READERS",
@@ -118,6 +133,7 @@ __all__ = [
     "list_places",
     "list_units",
     "make_request",
+    "open_database",
     "parse_arguments",
     "parse_time",
     "parse_tokens",

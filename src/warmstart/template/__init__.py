@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         diff_templates,
         is_taught,
     )
-    from warmstart.template.editing import NEW_TEXT, TemplateTextError, read_text, write_text
+    from warmstart.template.editing import NEW_TEXT, TemplateTextError, format_text, parse_text
     from warmstart.template.errors import TemplateError, show_name
     from warmstart.template.names import (
         MAX_VERSION,
@@ -45,7 +45,7 @@ else:
             "canonical": ("canonical_json", "hash_content", "template_id", "template_to_dict"),
             "dataset": ("SESSION_TEXTS", "list_tools", "session_row", "template_rows"),
             "diff": ("Change", "ChangeKind", "count_changes", "diff_templates", "is_taught"),
-            "editing": ("NEW_TEXT", "TemplateTextError", "read_text", "write_text"),
+            "editing": ("NEW_TEXT", "TemplateTextError", "format_text", "parse_text"),
             "errors": ("TemplateError", "show_name"),
             "names": (
                 "MAX_VERSION",
@@ -83,6 +83,7 @@ __all__ = [
     "diff_templates",
     "encode_bundle",
     "find_shape",
+    "format_text",
     "hash_content",
     "is_bundle",
     "is_taught",
@@ -93,9 +94,9 @@ __all__ = [
     "make_schema",
     "parse_document",
     "parse_spec",
+    "parse_text",
     "read_bundle",
     "read_template",
-    "read_text",
     "rewrite_texts",
     "session_row",
     "show_name",
@@ -104,5 +105,4 @@ __all__ = [
     "template_rows",
     "template_to_dict",
     "write_page",
-    "write_text",
 ]

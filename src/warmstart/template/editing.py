@@ -18,13 +18,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, replace
 from typing import Any
 
-from warmstart.model import Template
+from warmstart.model import Example, Guidance, Marker, Recovery, Template, UserPatterns
 from warmstart.template.canonical import template_to_dict
 from warmstart.template.errors import TemplateError
 from warmstart.template.parse import parse_document
 from warmstart.template.schema import template_from_dict
 
-__all__ = ["NEW_TEXT", "TemplateTextError", "read_text", "write_text"]
+__all__ = ["NEW_TEXT", "TemplateTextError", "format_text", "parse_text"]
 
 HEAD = """\
 # Lines that begin with # are ignored. Save and close the editor to keep this as a new draft;
@@ -53,6 +53,7 @@ TABLES = ("guidance", "examples", "recoveries", "markers")
 CALL_FIELDS = ("arguments", "failed_arguments")
 _PLAIN = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f']*")
 _BLOCK = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f]*")
+_UNKNOWN = re.compile(r"the field '(\w+)' is unknown")
 _FIELD = re.compile(r"(\w+)(?:\[(\d+)\])?(?:\.(\w+))?")
 
 
@@ -66,7 +67,7 @@ class TemplateTextError(TemplateError):
         self.line = line
 
 
-def write_text(template: Template) -> str:
+def format_text(template: Template) -> str:
     """The template as text."""
     content = template_to_dict(template)
     defaults = {field.name: field.default for field in fields(Template)}
@@ -82,7 +83,7 @@ def write_text(template: Template) -> str:
     return "\n".join(lines) + "\n"
 
 
-def read_text(text: str, base: Template) -> Template:
+def parse_text(text: str, base: Template) -> Template:
     """The template that a text describes; what is not for a person to write is taken from ``base``.
 
     Raises:
@@ -101,7 +102,13 @@ def read_text(text: str, base: Template) -> Template:
     try:
         return _read(document, base)
     except TemplateError as error:
-        raise TemplateTextError(error, find_line(text, error.field)) from error
+        unknown = _UNKNOWN.search(error.message)
+        if unknown is None:
+            raise TemplateTextError(error, find_line(text, error.field)) from error
+        place = f"{error.field}.{unknown[1]}" if error.field else unknown[1]
+        known = ", ".join(_list_known(error.field.partition("[")[0]))
+        error.hint = f"the fields here are {known}"
+        raise TemplateTextError(error, find_line(text, place)) from error
 
 
 def find_line(text: str, field: str) -> int | None:
@@ -115,6 +122,16 @@ def find_line(text: str, field: str) -> int | None:
     if index >= len(heads):
         return _find_key(lines, name, 0)
     return (_find_key(lines, key, heads[index] + 1) if key else None) or heads[index] + 1
+
+
+def _list_known(table: str) -> list[str]:
+    """The fields that may be written in a table, or at the top."""
+    if table == "user":
+        return [field.name for field in fields(UserPatterns)]
+    if table == "markers":
+        return list(Marker._fields)
+    kind = {"guidance": Guidance, "examples": Example, "recoveries": Recovery}.get(table)
+    return [field.name for field in fields(kind)] if kind else [*TOP, *TABLES, "user"]
 
 
 def _find_key(lines: list[str], key: str, start: int) -> int | None:

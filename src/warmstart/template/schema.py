@@ -42,6 +42,8 @@ HIDDEN = r"\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff
 NO_HIDDEN = rf"^(?![\s\S]*[{HIDDEN}])"
 """No control or hidden character anywhere; ``$`` would allow a line end."""
 NEWER = "a newer warmstart may know it"
+UNKNOWN_FIELD = "Object contains unknown field `"
+MISSING_FIELD = "Object missing required field `"
 
 _MOST = DEFAULT_LIMITS
 Text = Annotated[str, Meta(max_length=_MOST.text)]
@@ -297,14 +299,12 @@ def _explain(text: str) -> TemplateError:
     match = _PLACE.match(text)
     problem, is_key, where = match.groups() if match else (text, None, "")
     place = f"{where or ''}{' name' if is_key else ''}"
-    for start, wording in (
-        ("Object contains unknown field `", "the field {} is unknown"),
-        ("Object missing required field `", "{} is missing"),
-    ):
-        if problem.startswith(start):
-            name = problem.removeprefix(start).removesuffix("`")
-            shown = show_key(name) if "unknown" in wording else name
-            return TemplateError(wording.format(shown), field=place, hint=NEWER)
+    if problem.startswith(UNKNOWN_FIELD):
+        name = show_key(problem.removeprefix(UNKNOWN_FIELD).removesuffix("`"))
+        return TemplateError(f"the field {name} is unknown", field=place, hint=NEWER)
+    if problem.startswith(MISSING_FIELD):
+        name = problem.removeprefix(MISSING_FIELD).removesuffix("`")
+        return TemplateError(f"{name} is missing", field=place)
     return _explain_value(problem, place)
 
 

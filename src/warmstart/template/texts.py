@@ -11,8 +11,7 @@ from dataclasses import fields, is_dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from warmstart.model import Marker, Template
-from warmstart.model.texts import map_texts
+from warmstart.model import Marker, Template, map_texts
 
 __all__ = ["list_scanned", "list_texts", "rewrite_texts"]
 

@@ -15,13 +15,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from warmstart.tool.schema import ACTIONS, TOOL_NAME, anthropic_tool, openai_tool, parameters
+from warmstart.tool.schema import (
+    ACTIONS,
+    DESCRIPTION,
+    TOOL_NAME,
+    anthropic_tool,
+    openai_tool,
+    parameters,
+)
 
 if TYPE_CHECKING:
     from warmstart.tool.dispatch import run_tool, run_tool_text
 
 __all__ = [
     "ACTIONS",
+    "DESCRIPTION",
     "TOOL_NAME",
     "anthropic_tool",
     "openai_tool",

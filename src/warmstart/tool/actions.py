@@ -7,28 +7,29 @@ from collections.abc import Callable
 from typing import Any
 
 from warmstart.app import (
+    READERS,
+    BuildRequest,
+    CompactionRequest,
+    Comparison,
+    MiningRules,
+    ReadLog,
+    Saved,
     StartRequest,
+    TemplateVersion,
     Workspace,
     build_template,
+    check_compaction,
+    compare_sides,
     delete_template,
+    load_rules,
+    parse_spec,
     prepare_start,
+    profile_session,
     try_template,
 )
-from warmstart.app.compare import compare_sides
-from warmstart.app.profile import (
-    CompactionRequest,
-    check_compaction,
-    load_rules,
-    profile_session,
-)
-from warmstart.app.templates import list_templates as list_library
-from warmstart.library import Saved, TemplateVersion
-from warmstart.mine import BuildRequest, Rules
+from warmstart.app import list_templates as list_library
 from warmstart.model import Selection, TemplateState
 from warmstart.present import to_json
-from warmstart.profile.comparison import Comparison
-from warmstart.sources import READERS, ReadLog
-from warmstart.template import parse_spec
 from warmstart.tool.request import ToolRequest
 
 Answer = dict[str, Any]
@@ -48,7 +49,7 @@ def build(workspace: Workspace, request: ToolRequest) -> Answer:
         description=request.description,
         tags=request.tags,
         max_sessions=request.max_sessions,
-        rules=Rules(min_messages=request.min_messages),
+        rules=MiningRules(min_messages=request.min_messages),
     )
     built = build_template(workspace, wanted, _select(request), log)
     template, saved = built.template, built.saved

@@ -7,11 +7,9 @@ from typing import Any
 
 import orjson
 
-from warmstart.app import Workspace
+from warmstart.app import Workspace, encode_json, redact
 from warmstart.errors import WarmstartError
-from warmstart.redact import redact
 from warmstart.tool.request import read_request
-from warmstart.wire import encode_json
 
 SCHEMA_VERSION = 2
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from warmstart.warm.build import FRAME, build_warmup
-    from warmstart.warm.conversation import inject, is_warm, list_messages
+    from warmstart.warm.conversation import READY, inject, is_warm, list_messages
     from warmstart.warm.episodes import (
         DEFAULT_BUDGET,
         DEFAULT_LIMITS,
@@ -50,7 +50,7 @@ else:
         __name__,
         {
             "build": ("FRAME", "build_warmup"),
-            "conversation": ("inject", "is_warm", "list_messages"),
+            "conversation": ("READY", "inject", "is_warm", "list_messages"),
             "forms": ("ANYWHERE", "FormKind", "Rendered", "Target"),
             "episodes": ("DEFAULT_BUDGET", "DEFAULT_LIMITS", "WarmUpLimits", "shorten_line"),
             "search": ("Bm25", "guess_task_type", "list_terms"),
@@ -72,11 +72,11 @@ else:
     )
 
     def __getattr__(name: str) -> Any:
-        return import_module("warmstart.app.start").start if name == "start" else _get(name)
+        return import_module("warmstart.app.warm_start").start if name == "start" else _get(name)
 
 
 if TYPE_CHECKING:
-    from warmstart.app.start import start
+    from warmstart.app.warm_start import start
 
 
 __all__ = [
@@ -86,6 +86,7 @@ __all__ = [
     "DEFAULT_LIMITS",
     "DEFAULT_THRESHOLD",
     "FRAME",
+    "READY",
     "RENDERERS",
     "Bm25",
     "FormKind",

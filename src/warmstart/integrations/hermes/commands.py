@@ -60,7 +60,7 @@ def _lead_to(*command: str) -> Callable[[list[str]], list[str]]:
 
 def _extract(rest: list[str]) -> list[str]:
     """A draft of one session, named after it unless a name is given."""
-    from warmstart.template import make_name  # noqa: PLC0415 - only if run
+    from warmstart.app import make_name  # noqa: PLC0415 - only if run
 
     first, rest = _split_first(rest)
     known, other = _make_parser().parse_known_args(rest)
@@ -70,8 +70,10 @@ def _extract(rest: list[str]) -> list[str]:
 
 def _build(rest: list[str]) -> list[str]:
     """A draft of the sessions of Hermes that went well, unless another source is named."""
-    from warmstart.sources import READERS  # noqa: PLC0415 - only if run
-    from warmstart.template import make_name  # noqa: PLC0415 - same
+    from warmstart.app import (  # noqa: PLC0415 - only where it is needed
+        READERS,
+        make_name,
+    )
 
     first, rest = _split_first(rest)
     parser = _make_parser()

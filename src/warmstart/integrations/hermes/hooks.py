@@ -107,9 +107,11 @@ class Hooks:
 
 
 def _judge(tool: str, args: Any, result: Any) -> _Judged:
-    from warmstart.app.checks import judge_success  # noqa: PLC0415 - same
+    from warmstart.app import (  # noqa: PLC0415 - only where it is needed
+        judge,
+        judge_success,
+    )
     from warmstart.model import Call, Request, Result, Session, Status  # noqa: PLC0415 - first call
-    from warmstart.outcome import judge  # noqa: PLC0415 - same
 
     given = dict(args) if isinstance(args, Mapping) else {}
     text = result if isinstance(result, str) else json.dumps(result, default=str)
@@ -121,8 +123,11 @@ def _judge(tool: str, args: Any, result: Any) -> _Judged:
 
 
 def _settle_start(session_id: str, start: int, found: Conversation) -> None:
-    from warmstart.app import Workspace  # noqa: PLC0415 - same
-    from warmstart.app.starts import Outcome, settle_start  # noqa: PLC0415 - same
+    from warmstart.app import (  # noqa: PLC0415 - same
+        Outcome,
+        Workspace,
+        settle_start,
+    )
     from warmstart.integrations.hermes.opening import open_soon  # noqa: PLC0415 - once per session
 
     workspace = Workspace.open()
@@ -136,7 +141,7 @@ def _settle_start(session_id: str, start: int, found: Conversation) -> None:
 
 def _read_outcome(workspace: Workspace, session_id: str) -> tuple[int, int, bool | None] | None:
     """Calls, errors and success by the transcript; None where there is none to be read."""
-    from warmstart.app.checks import judge_success  # noqa: PLC0415 - same
+    from warmstart.app import judge_success  # noqa: PLC0415 - same
     from warmstart.model import Status  # noqa: PLC0415 - once per session
 
     for session in _find_transcripts(workspace, session_id):
@@ -148,7 +153,7 @@ def _read_outcome(workspace: Workspace, session_id: str) -> tuple[int, int, bool
 
 def _find_transcripts(workspace: Workspace, session_id: str) -> Iterator[Session]:
     """Read by id alone: looking through a store of 11,000 sessions for it takes 180 ms."""
-    from warmstart.sources import (  # noqa: PLC0415 - once per session
+    from warmstart.app import (  # noqa: PLC0415 - once per session
         Found,
         ReadLog,
         Unit,

@@ -15,11 +15,9 @@ from warmstart.integrations.hermes.quiet import quietly, say_once
 from warmstart.integrations.hermes.sessions import Conversation, Sessions
 
 if TYPE_CHECKING:
-    from warmstart.app import Workspace
+    from warmstart.app import Codec, RecordedStart, Workspace
     from warmstart.integrations.hermes.settings import HermesConfig
     from warmstart.model import WarmUp
-    from warmstart.store import RecordedStart
-    from warmstart.wire import Codec
 
 AGENT = "hermes"
 FORM = "hermes-plugin"
@@ -90,11 +88,11 @@ class Middleware:
         return _find_again(workspace, meeting.session_id) or self._begin(workspace, config, meeting)
 
     def _begin(self, workspace: Workspace, config: HermesConfig, meeting: Meeting) -> Conversation:
+        from warmstart.app import is_warm  # noqa: PLC0415 - same
         from warmstart.integrations.hermes.placing import (  # noqa: PLC0415 - once per session
             find_message,
             has_history,
         )
-        from warmstart.warm import is_warm  # noqa: PLC0415 - same
 
         prompt = meeting.codec.decode_request(meeting.request)
         turn = self._sessions.find_turn(meeting.session_id)
@@ -119,7 +117,7 @@ def _find_again(workspace: Workspace, session_id: str) -> Conversation | None:
 
 def _find_launched(workspace: Workspace, session_id: str) -> Conversation | None:
     """A session that ``warmstart run`` started, before Hermes had given it its id."""
-    from warmstart.app.syncing import find_first_start  # noqa: PLC0415 - same
+    from warmstart.app import find_first_start  # noqa: PLC0415 - same
     from warmstart.integrations.kept import (  # noqa: PLC0415 - once per session
         find_warmup,
         keep_warmup,

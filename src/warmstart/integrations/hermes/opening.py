@@ -6,8 +6,7 @@ start would rather be cold, and a session's end is found by ``warmstart sync`` a
 
 from __future__ import annotations
 
-from warmstart.app import Workspace, open_library
-from warmstart.library import Library
+from warmstart.app import Library, Workspace, open_library
 
 PATIENCE_SECONDS = 2.0
 

@@ -11,9 +11,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from warmstart.app import (
+    CODECS,
+    Body,
+    Codec,
+    Prompt,
+    count_leading,
+    insert_before,
+    is_warm,
+    list_messages,
+)
 from warmstart.model import Role, WarmUp
-from warmstart.warm import is_warm, list_messages
-from warmstart.wire import CODECS, Body, Codec, Prompt, count_leading, insert_before
 
 API_MODES = {
     "chat_completions": "openai",

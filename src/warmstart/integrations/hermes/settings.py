@@ -32,7 +32,7 @@ def load_hermes_config(workspace: Workspace) -> HermesConfig:
     Raises:
         UsageError: a setting cannot be right.
     """
-    from warmstart.app.config import load_section  # noqa: PLC0415 - kept out of registering
+    from warmstart.app import load_section  # noqa: PLC0415 - kept out of registering
 
     return load_section(workspace, "hermes", HermesConfig)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from warmstart.tool.schema import DESCRIPTION, TOOL_NAME, parameters
+from warmstart.tool import DESCRIPTION, TOOL_NAME, parameters
 
 if TYPE_CHECKING:
     from warmstart.integrations.hermes import Context

@@ -21,23 +21,26 @@ from warmstart.errors import UsageError
 from warmstart.facts import derive_facts, digest_code, gc_paused
 from warmstart.model import Selection, SessionFacts
 from warmstart.profile import (
+    DEFAULT_RULES,
+    LENGTH_EDGES,
+    MARGIN,
+    TRIVIAL_TOOLS,
+    WINDOW,
+    CompactionReport,
+    Profile,
     SessionProfile,
+    ToolRules,
+    check_compactions,
+    corpus_profile,
     decode_summary,
     encode_summary,
     merge_all,
+    parse_buckets,
+    parse_tool_types,
     profile_facts,
+    scan_calls,
     summarise,
 )
-from warmstart.profile.compaction import MARGIN, WINDOW, CompactionReport, check_compactions
-from warmstart.profile.corpus import (
-    LENGTH_EDGES,
-    CorpusProfile,
-    corpus_profile,
-    parse_buckets,
-)
-from warmstart.profile.rules import DEFAULT_RULES, Rules, parse_tool_types
-from warmstart.profile.scan import scan_calls
-from warmstart.profile.tool_types import TRIVIAL_TOOLS
 from warmstart.sources import ReadLog
 
 __all__ = [
@@ -74,7 +77,7 @@ class CompactionRequest:
 class ProfileResult:
     """The figures of many sessions, and what they are of."""
 
-    profile: CorpusProfile
+    profile: Profile
     selection: Selection
     log: ReadLog
     ids: Mapping[str, str] = field(default_factory=dict)
@@ -147,7 +150,7 @@ def load_rules(
     count_trivial: bool | None = None,
     trivial: Iterable[str] = (),
     tool_types: Iterable[str] = (),
-) -> Rules:
+) -> ToolRules:
     """The rules of the settings in force, with more tools named on the spot.
 
     Raises:
@@ -162,7 +165,7 @@ def load_rules(
         pairs[name] = kind
     named = {name.lower() for name in (*_split(settings.trivial), *trivial)}
     base = frozenset() if settings.count_trivial else TRIVIAL_TOOLS
-    return Rules(trivial=base | named, types=parse_tool_types(pairs))
+    return ToolRules(trivial=base | named, types=parse_tool_types(pairs))
 
 
 def _split(text: str) -> list[str]:
@@ -173,7 +176,7 @@ def profile(
     workspace: Workspace,
     selection: Selection,
     *,
-    rules: Rules = DEFAULT_RULES,
+    rules: ToolRules = DEFAULT_RULES,
     buckets: str | None = None,
     figures_only: bool = False,
     on_progress: Progress | None = None,
@@ -238,7 +241,7 @@ def _without_filters(selection: Selection) -> Selection:
     return Selection(paths=selection.paths, format=selection.format)
 
 
-def _make_summary(rules: Rules) -> Making:
+def _make_summary(rules: ToolRules) -> Making:
     def encode(sessions: Sequence[SessionFacts]) -> bytes:
         return encode_summary(summarise(sessions, rules))
 
@@ -253,10 +256,10 @@ def profile_corpus(
     selection: Selection,
     log: ReadLog,
     *,
-    rules: Rules = DEFAULT_RULES,
+    rules: ToolRules = DEFAULT_RULES,
     edges: Sequence[int] = LENGTH_EDGES,
     on_progress: Progress | None = None,
-) -> CorpusProfile:
+) -> Profile:
     """The figures alone, with names as the index has them.
 
     Raises:
@@ -269,7 +272,7 @@ def profile_corpus(
 
 
 def profile_session(
-    workspace: Workspace, wanted: str, selection: Selection, *, rules: Rules = DEFAULT_RULES
+    workspace: Workspace, wanted: str, selection: Selection, *, rules: ToolRules = DEFAULT_RULES
 ) -> SessionResult:
     """The profile of the session whose id is, or begins with, ``wanted``.
 
@@ -306,7 +309,7 @@ def check_compaction(
     request: CompactionRequest,
     selection: Selection,
     *,
-    rules: Rules = DEFAULT_RULES,
+    rules: ToolRules = DEFAULT_RULES,
     on_progress: Progress | None = None,
 ) -> CompactionResult:
     """What compactions did, with all other selected sessions as the comparison.

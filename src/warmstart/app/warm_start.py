@@ -469,7 +469,7 @@ def _count_messages(session_id: str, messages: Sequence[Message | Mapping[str, A
     """Calls, failed calls and success of a conversation; its warm-up never counts."""
     from warmstart.app.checks import judge_success  # noqa: PLC0415 - once per session, at its end
     from warmstart.model import Status  # noqa: PLC0415 - same
-    from warmstart.profile.messages import session_from_messages  # noqa: PLC0415 - same
+    from warmstart.profile import session_from_messages  # noqa: PLC0415 - same
 
     session = session_from_messages(messages)
     errors = sum(call.outcome.status is Status.ERROR for call in session.calls)
