@@ -83,13 +83,14 @@ _HEAD = re.compile(
 _VERDICTS = frozenset({"PASS", "Pass"})
 """A test runner's word, unless something is assigned to it."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_ASCII_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 
 
 def lower_same_length(text: str) -> str:
     """Lower case with every character still in its place."""
     lowered = text.lower()
-    return lowered if len(lowered) == len(text) else text.translate(_ASCII_LOWER)
+    if len(lowered) != len(text):  # the only letter that becomes two
+        lowered = text.replace("\u0130", "i").lower()
+    return lowered
 
 
 def is_harmless_name(name: str) -> bool:

@@ -148,7 +148,7 @@ def _read_pair(view: View, match: re.Match[str], work: Work) -> tuple[Value, str
         return None
     work.spend(16)
     value = _read_value(view, match, start)
-    if value is None or not work.spend(20 + (value.end - value.start) // 24):
+    if value is None or not work.spend(20 + (value.end - value.start) // 8):
         return None
     if not _is_told(text[value.start : value.end], name, told[1], match, value.place):
         return None

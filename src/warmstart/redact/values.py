@@ -123,7 +123,7 @@ _LABELS = words(
 """A value of words with one of these among them is a label, a field or a placeholder."""
 _SEPARATED = re.compile(r"[^\W\d_]+")
 _CHUNK = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\x00-\x7f]+")
-_PATH = re.compile(r"^(?:~|\.{0,2})/[\w@.~-]+(?:/|$)|^\.?[\w-]+(?:/[\w.-]+){2,}$")
+_PATH = re.compile(r"^(?:~|\.{0,2})/[\w@.~-]++(?:/|$)|^\.?[\w-]++(?:/[\w.-]++){2,}+$")
 _FILE = re.compile(r"(?i)^[\w./@-]*\.(?:py|[jt]sx?|[cm]js|json|ya?ml|md|txt|go|rs|java|rb|php|sh|"
                    r"html?|css|toml|lock|env|pem|crt|cer|key|cfg|ini|log|csv|xml|sql|com|org|io|"
                    r"net|dev|local|example)$")  # fmt: skip
