@@ -10,14 +10,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 
 from warmstart.redact.decoded import View
 from warmstart.redact.span import Span
 from warmstart.redact.values import count_changes, is_wordy
 
+FREE_BREAKS, CHARACTERS_PER_BREAK = 500, 400
+"""How many breaks of a text are looked at; a text with more of them is a list."""
 FREE_CHARACTERS, SHARE = 150_000, 4
-"""How much is put together: this, and one in so many characters of the text. A text with more
-breaks is a list."""
+"""How much is put together: this, and one in so many characters of the text."""
 MAX_FIRST = 300
 """How much of the first line is put before the second half."""
 RANK = 0
@@ -35,7 +37,7 @@ def find_broken(view: View, search: Search) -> Iterator[Span]:
     starts, texts = [], []
     size = 0
     most = FREE_CHARACTERS + len(text) // SHARE
-    for match in _BREAK.finditer(text):
+    for match in islice(_BREAK.finditer(text), FREE_BREAKS + len(text) // CHARACTERS_PER_BREAK):
         end = match.start() - (text[match.start() - 1 : match.start()] == "\r")
         if end < 5 or not _BEFORE.match(text, end - 5) or not _is_rest(match["rest"]):
             continue

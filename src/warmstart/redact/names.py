@@ -7,7 +7,7 @@ from enum import IntEnum
 from functools import lru_cache
 
 MAX_NAME = 128
-ROOTS = ("pass", "pwd", "secret", "token", "key", "auth", "cred", "session", "sid", "jwt",
+ROOTS = ("pass", "pwd", "psk", "secret", "token", "key", "auth", "cred", "session", "sid", "jwt",
          "webhook", "signature", "sig=", "dsn", "pat=")  # fmt: skip
 """Every telling name has one of these in it."""
 
@@ -24,7 +24,7 @@ class Strength(IntEnum):
 
 
 _NAMED: tuple[tuple[re.Pattern[str], str, Strength], ...] = (
-    (re.compile(r"passw|passphrase|passcode|pwd|(?<![a-z])pass(?![a-z])"
+    (re.compile(r"passw|passphrase|passcode|pwd|(?<![a-z])(?:pass|psk)(?![a-z])"
                 r"|(?:db|user|my|root|admin|mail|smtp|ftp|ldap|sql|store|key|auth|http|proxy|redis|pg"
                 r"|src|dest)pass(?![a-z])"), "password", Strength.PASSWORD),
     (re.compile(r"secret"), "secret", Strength.STRONG),
