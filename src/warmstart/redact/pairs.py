@@ -70,18 +70,19 @@ _ENDS = {
     "|": re.compile(r"[^|\n\ue000]{1,512}+"),
 }
 _LINE_START = re.compile(
-    r"(?P<begin>\n|\A|[\"'`](?=[ \t]|export |ENV ))[ \t]{0,24}"
+    r"(?P<begin>\n|\A|[\"'`](?=[ \t+\-]|export |ENV ))[ \t]{0,24}"
     r"(?:\d{1,6}[ \t]{0,2}[\t:|→] {0,8})?(?:[-+>$#*]{1,2} {0,8})?"
     r"(?:export |set |setx |env |declare -x |ENV |ARG |Environment=|env:|\$env:)?"
     r"(?P<open>[\"'`]?)\Z"
 )
-_SHELL_WORD = re.compile(r"(?:\A|[\s\"'`]|\d:)\Z")
+_SHELL_WORD = re.compile(r"(?:\A|[\s\"'`=]|\d:)\Z")
 _PREFIXED = re.compile("[bBrRuUf][\"'`]")
 _ANY_QUOTE = re.compile("[\"'`]")
 _GOES_ON = frozenset(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!@#$%^*(=?~{[<-_"
 )
 """What after a closing quote says that the quote was part of a shell word."""
+_AFTER_STRING = frozenset({"", *" \t\n,;:)]}"})
 _TRAIL = ".,;:!?\\*|&\"'`"
 _OPENERS = {")": "(", "]": "[", "}": "{"}
 
@@ -257,7 +258,7 @@ def _read_string(view: View, opener: int) -> Value | None:
             place += 1  # both written as numbers: an escaped quote all the same
             continue
         if sign == quote:
-            if depth % (2 * level + 2) == level:
+            if depth % (2 * level + 2) == level and _may_close(text, place, quote, depth - level):
                 closed = Value(opener + 1, place, Place.QUOTED)
                 doubled = _count_doubled(view, place, level, empty=place == opener + 1)
                 if not doubled:
@@ -269,6 +270,11 @@ def _read_string(view: View, opener: int) -> Value | None:
             return closed
         place += 1
     return closed
+
+
+def _may_close(text: str, place: int, quote: str, escaped: int) -> bool:
+    """Two backslashes before an apostrophe are one in a string of JSON; what follows tells."""
+    return quote != "'" or not escaped or text[place + 1 : place + 2] in _AFTER_STRING
 
 
 def _count_doubled(view: View, place: int, level: int, *, empty: bool) -> int:

@@ -74,6 +74,9 @@ _CUT_REFERENCE = re.compile(r"\$\([A-Za-z]{2}|\$?\{\{\s?[a-z]*$|<%[=-]?$|\$\{[A-
 _AROUND = re.compile(r"[A-Za-z_./:@ -]{0,120}")
 """What may stand around a substitution."""
 _CALL = re.compile(r"[&*!]?(?P<name>[A-Za-z_$][\w$.:?>-]{0,80}?)(?P<sign>[(\[{<])")
+_NO_CALL = re.compile(r"\)[A-Za-z0-9]")
+_UNCLOSED = re.compile(r"[^\s)\]}>\"'`,]{3,}+")
+"""Never in code: a word right after the arguments, or one word and no end of them."""
 _PATH_OF_NAMES = re.compile(
     r"[&*!]?[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)+[;,)\]}]*"
 )
@@ -291,6 +294,8 @@ def is_call(line: str) -> bool:
     if call is None:
         return False
     name, after = call["name"], line[call.end() :].rstrip(",;")
+    if _NO_CALL.search(line) or (after.isascii() and _UNCLOSED.fullmatch(after)):
+        return False
     if call["sign"] == "(" and (_is_identifier(name) or is_wordy(name)):
         return True
     return after.rstrip(")]}>?") != after and (name.islower() or is_wordy(name))
@@ -340,7 +345,9 @@ def _is_password(value: str, *, place: Place, head: bool) -> bool:
     if all(character.isalpha() or character in "-_./'" for character in core):
         return _is_word_password(core, place=place, head=head)
     if place < Place.QUOTED:
-        return any(map(str.isdigit, value)) or any(c in value for c in "!@#$%^&*+=?~")
+        if any(map(str.isdigit, value)) or any(c in value for c in "!@#$%^&*+=?~"):
+            return True
+        return len(value) >= 10 and not is_wordy(value) and count_changes(value) * 3 >= len(value)
     return head or not is_wordy(value)
 
 
