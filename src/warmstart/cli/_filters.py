@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from warmstart.cli._output import give_options
 from warmstart.errors import UsageError
 
 if TYPE_CHECKING:
@@ -72,18 +73,12 @@ _RULES = (
 
 def session_filters(command: _Command) -> _Command:
     """Give a command every filter; they arrive as the fields of a Selection."""
-    return _give(command, _FILTERS)
+    return give_options(command, _FILTERS)
 
 
 def rule_options(command: _Command) -> _Command:
     """Give a command what decides which tools count; ``take_rules`` makes rules of it."""
-    return _give(command, _RULES)
-
-
-def _give(command: _Command, options: Iterable[Callable[[_Command], _Command]]) -> _Command:
-    for option in reversed(list(options)):
-        command = option(command)
-    return command
+    return give_options(command, _RULES)
 
 
 def take_rules(workspace: Workspace, options: dict[str, Any]) -> ToolRules:

@@ -6,7 +6,7 @@ Commands hand a document here; what it looks like is the business of ``warmstart
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
@@ -31,11 +31,16 @@ _PAGES = (
 )  # fmt: skip
 
 
-def page_options(command: _Command) -> _Command:
-    """Give a command ``--html``, ``--md`` and ``--force``: the fields of ``Pages``."""
-    for option in reversed(_PAGES):
+def give_options(command: _Command, options: Sequence[Callable[[_Command], _Command]]) -> _Command:
+    """The command with several options, in their order."""
+    for option in reversed(options):
         command = option(command)
     return command
+
+
+def page_options(command: _Command) -> _Command:
+    """Give a command ``--html``, ``--md`` and ``--force``: the fields of ``Pages``."""
+    return give_options(command, _PAGES)
 
 
 def put_out(document: Document, *, as_json: bool = False, details: bool = False) -> None:

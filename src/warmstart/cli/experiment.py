@@ -41,7 +41,7 @@ from warmstart.app import (
     write_holdout,
 )
 from warmstart.cli._complete import complete_experiments, complete_templates
-from warmstart.cli._output import JSON, QUIET, note, print_json, put_out, write_bytes
+from warmstart.cli._output import JSON, QUIET, give_options, note, print_json, put_out, write_bytes
 from warmstart.errors import UsageError
 from warmstart.figures import count
 from warmstart.present import (
@@ -119,18 +119,12 @@ _RUNNER = (
 
 def plan_options(command: _Command) -> _Command:
     """Options on tasks, repetitions, metric and margin."""
-    return _give(command, _PLAN)
+    return give_options(command, _PLAN)
 
 
 def runner_options(command: _Command) -> _Command:
     """Options on the endpoint or the command that carries out trials."""
-    return _give(command, _RUNNER)
-
-
-def _give(command: _Command, options: tuple[Callable[[_Command], _Command], ...]) -> _Command:
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return give_options(command, _RUNNER)
 
 
 @click.group()

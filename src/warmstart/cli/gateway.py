@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from warmstart.app import GatewayLocation, list_chats, reset_chat, switch_chat, watch_chats
-from warmstart.cli._output import JSON, QUIET, note, put_out
+from warmstart.cli._output import JSON, QUIET, give_options, note, put_out
 from warmstart.present import (
     chats_document,
     count,
@@ -35,9 +35,7 @@ def _location_options(command: _Command) -> _Command:
         click.option("--db", "database", metavar="PATH|URL",
                      help="Its database, if not the one in the settings."),
     )  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return give_options(command, options)
 
 
 @click.group()

@@ -16,7 +16,7 @@ import click
 from warmstart import app
 from warmstart.cli._complete import complete_sessions
 from warmstart.cli._filters import session_filters
-from warmstart.cli._output import JSON, QUIET, note, put_out, report_skips
+from warmstart.cli._output import JSON, QUIET, give_options, note, put_out, report_skips
 from warmstart.cli.template import SPEC, STORE
 from warmstart.errors import UsageError, WarmstartError
 from warmstart.present import show_progress
@@ -65,13 +65,14 @@ _COMMON = (
 )  # fmt: skip
 
 
-def _all(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
-    def give(command: _Command) -> _Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
+def _rule_options(command: _Command) -> _Command:
+    """Options on which sessions are good enough, and how much is kept of them."""
+    return give_options(command, _RULES)
 
-    return give
+
+def _common_options(command: _Command) -> _Command:
+    """Options of every command that mines."""
+    return give_options(command, _COMMON)
 
 
 @click.command("extract")
@@ -82,7 +83,7 @@ def _all(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Comm
               help="Kind of work; auto decides by the calls.")  # fmt: skip
 @click.option("--format", "format_name", metavar="NAME", help="Read PATHs as this format.")
 @_MAX
-@_all(*_COMMON)
+@_common_options
 def extract_template(
     *, session: str, paths: tuple[str, ...], format_name: str | None, dry_run: bool,
     as_json: bool, quiet: bool, **given: Any,
@@ -110,9 +111,9 @@ def extract_template(
 @_NAME
 @click.option("--type", "task_type", type=click.Choice(_TYPES), default="auto", show_default=True,
               help="Only sessions of this kind of work.")  # fmt: skip
-@_all(*_RULES)
+@_rule_options
 @session_filters
-@_all(*_COMMON)
+@_common_options
 def build_template(*, dry_run: bool, as_json: bool, quiet: bool, **given: Any) -> None:
     """Make a template of what many sessions that went well have in common.
 
@@ -132,9 +133,9 @@ def build_template(*, dry_run: bool, as_json: bool, quiet: bool, **given: Any) -
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--prefix", "name", default="auto", metavar="NAME", show_default=True,
               help="Names are NAME-code, NAME-file and so on.")  # fmt: skip
-@_all(*_RULES)
+@_rule_options
 @session_filters
-@_all(*_COMMON)
+@_common_options
 def auto_templates(*, dry_run: bool, as_json: bool, quiet: bool, **given: Any) -> None:
     """Propose templates: one per kind of work that has at least three good sessions."""
     request, selection, log = _split({**given, "task_type": "auto"})
