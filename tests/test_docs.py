@@ -29,6 +29,7 @@ from warmstart.cli.main import cli
 from warmstart.model import ErrorClass, Status
 from warmstart.outcome import complaints, explicit, refusals, structure, words
 from warmstart.samples import samples_path
+from warmstart.testing import Reply, Script, ScriptedEndpoint
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -238,6 +239,17 @@ def test_python_on_a_page_is_python(name: str) -> None:
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("warmstart"):
                 for alias in node.names:
                     assert has_name(node.module or "", alias.name), f"{node.module}: {alias.name}"
+
+
+@pytest.mark.parametrize("name", TYPED_PAGES)
+def test_examples_for_users_run(home: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    del home
+    pytest.importorskip("openai")
+    pytest.importorskip("agents")
+    with ScriptedEndpoint(Script(Reply("Done."))) as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{endpoint.url}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        exec(compile("\n".join(find_blocks(PAGES[name], "python")), name, "exec"), {})  # noqa: S102 - ours
 
 
 def test_examples_for_users_are_well_typed(tmp_path: Path) -> None:
