@@ -13,9 +13,11 @@ import os
 import re
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -213,6 +215,15 @@ def test_every_command_works_and_prints_what_is_shown(home: Path, name: str) -> 
                 assert Path(program).name in OTHER_PROGRAMS, line.command
         if output:
             check_shown(line.shown, output)
+
+
+def test_queries_of_the_facts_page_give_rows(home: Path) -> None:
+    assert run(["profile"])[0] == 0
+    queries = "".join(find_blocks(DOCS / "facts.md", "sql")).split(";\n")
+    with closing(sqlite3.connect(home / "warmstart" / "facts.db")) as db:
+        counts = [len(db.execute(query).fetchall()) for query in queries if query.strip()]
+    assert len(counts) == 2
+    assert min(counts) > 0
 
 
 def test_only_what_can_be_installed_is_named() -> None:
