@@ -84,7 +84,7 @@ class SessionView:
     calls_only: bool = False
     errors_only: bool = False
     shared: bool = False
-    """Leave out where the session lies, for pages to be sent."""
+    """Leave out the raw session and where it lies, for pages to be sent."""
 
 
 def session_document(result: ShownSession, view: SessionView | None = None) -> Document:
