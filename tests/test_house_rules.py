@@ -108,6 +108,21 @@ def test_broad_excepts_stand_only_where_the_style_allows() -> None:
     assert found <= allowed
 
 
+SAME_CLASS_NAME: dict[str, str] = {}
+"""Class name -> why two classes have it. This list may only shrink."""
+
+
+def test_no_two_classes_have_one_name() -> None:
+    places: dict[str, list[str]] = {}
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(_name(path))
+    twice = {name: where for name, where in places.items() if len(where) > 1}
+    assert {name: twice[name] for name in twice if name not in SAME_CLASS_NAME} == {}
+    assert set(SAME_CLASS_NAME) <= set(twice)
+
+
 def _defined(tree: ast.Module) -> set[str]:
     """Names that a module binds, also inside ``if TYPE_CHECKING``."""
     names: set[str] = set()

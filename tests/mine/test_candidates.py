@@ -13,7 +13,7 @@ from support.mining import make_shop, make_worked
 from support.profiles import any_facts
 from warmstart.facts import derive_facts
 from warmstart.mine import MiningRules
-from warmstart.mine.candidates import Plan, _repair_kinds, choose_calls
+from warmstart.mine.candidates import MiningPlan, _repair_kinds, choose_calls
 from warmstart.mine.rules import tally
 from warmstart.model import SessionFacts
 from warmstart.model.outcome import ErrorClass
@@ -27,7 +27,7 @@ def shop() -> list[SessionFacts]:
     return [derive_facts(session) for session in make_shop(6)]
 
 
-def names(plan: Plan) -> tuple[list[str], list[str], list[str]]:
+def names(plan: MiningPlan) -> tuple[list[str], list[str], list[str]]:
     return tuple(
         [one.id for one in part] for part in (plan.qualified, plan.exemplary, plan.repairs)
     )  # type: ignore[return-value] - three lists

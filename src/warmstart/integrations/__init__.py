@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         this_host,
         uninstall_agent,
     )
-    from warmstart.integrations.launch import LaunchPlan, RunOptions, plan_launch, run_plan
+    from warmstart.integrations.launch import LaunchOptions, LaunchPlan, plan_launch, run_plan
     from warmstart.integrations.launch_process import clear_leftovers
 else:
     from warmstart._lazy import load_on_use
@@ -27,7 +27,7 @@ else:
             "agents": ("Host", "describe"),
             "claude_hook": ("answer_hook",),
             "install": ("Done", "install_agent", "list_changes", "this_host", "uninstall_agent"),
-            "launch": ("LaunchPlan", "RunOptions", "plan_launch", "run_plan"),
+            "launch": ("LaunchPlan", "LaunchOptions", "plan_launch", "run_plan"),
             "launch_process": ("clear_leftovers",),
         },
     )
@@ -35,8 +35,8 @@ else:
 __all__ = [
     "Done",
     "Host",
+    "LaunchOptions",
     "LaunchPlan",
-    "RunOptions",
     "answer_hook",
     "clear_leftovers",
     "describe",

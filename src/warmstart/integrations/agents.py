@@ -19,7 +19,7 @@ SERVER_NAME = "warmstart"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class FileChange:
     """One edit of one file."""
 
     path: Path
@@ -33,7 +33,7 @@ class Setup:
 
     agent: str
     title: str
-    changes: tuple[Change, ...] = ()
+    changes: tuple[FileChange, ...] = ()
     enable: tuple[str, ...] = ()
     """The agent's own command that turns the integration on, where it has one."""
     disable: tuple[str, ...] = ()
@@ -98,12 +98,12 @@ def _claude_code(host: Host) -> Setup:
         agent="claude-code",
         title="Claude Code",
         changes=(
-            Change(
+            FileChange(
                 path=settings,
                 edit=AddItem(keys=("hooks", "UserPromptSubmit"), value=hook),
                 why="the first message of a session chooses its template",
             ),
-            Change(
+            FileChange(
                 path=state,
                 edit=SetKey(keys=("mcpServers", SERVER_NAME), value=_server(host)),
                 why="the tools, prompts and resources of warmstart",
@@ -125,7 +125,7 @@ def _codex(host: Host) -> Setup:
     return Setup(
         agent="codex",
         title="Codex",
-        changes=(Change(path=path, edit=table, why=why),),
+        changes=(FileChange(path=path, edit=table, why=why),),
         notes=("a session starts warm with: warmstart run -- codex exec",),
     )
 
@@ -146,7 +146,7 @@ def _gemini(host: Host) -> Setup:
     edit = SetKey(keys=("mcpServers", SERVER_NAME), value=_server(host))
     why = "the tools, prompts and resources of warmstart"
     return Setup(
-        agent="gemini", title="Gemini CLI", changes=(Change(path=path, edit=edit, why=why),)
+        agent="gemini", title="Gemini CLI", changes=(FileChange(path=path, edit=edit, why=why),)
     )
 
 
@@ -156,7 +156,7 @@ def _opencode(host: Host) -> Setup:
     edit = SetKey(keys=("mcp", SERVER_NAME), value=value)
     why = "the tools, prompts and resources of warmstart"
     return Setup(
-        agent="opencode", title="opencode", changes=(Change(path=path, edit=edit, why=why),)
+        agent="opencode", title="opencode", changes=(FileChange(path=path, edit=edit, why=why),)
     )
 
 

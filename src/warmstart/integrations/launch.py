@@ -38,15 +38,19 @@ from warmstart.app import (
 from warmstart.errors import NotFoundError, WarmstartError
 from warmstart.integrations.agents import find_command
 from warmstart.integrations.kept import find_warmup, keep_warmup, merge_system, name_start
-from warmstart.integrations.launch_claude import ClaudeCode
-from warmstart.integrations.launch_codex import Codex
-from warmstart.integrations.launch_hermes import Hermes
+from warmstart.integrations.launch_claude import ClaudeCodeLauncher
+from warmstart.integrations.launch_codex import CodexLauncher
+from warmstart.integrations.launch_hermes import HermesLauncher
 from warmstart.integrations.launch_other import Other
 from warmstart.integrations.launch_parts import AgentCommand, Host, Launch, Launcher, without_files
 from warmstart.integrations.launch_process import clear_leftovers, hold_files, run_command
 from warmstart.model import Arm
 
-KNOWN: dict[str, Callable[[], Launcher]] = {"claude": ClaudeCode, "codex": Codex, "hermes": Hermes}
+KNOWN: dict[str, Callable[[], Launcher]] = {
+    "claude": ClaudeCodeLauncher,
+    "codex": CodexLauncher,
+    "hermes": HermesLauncher,
+}
 NAMING_FORMS = ("codex-rollout",)
 """Files that become the session and give it their id."""
 PREFILL = "hermes-prefill"
@@ -60,7 +64,7 @@ BUDGET_VARIABLE = "WARMSTART_WARM_BUDGET"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
+class LaunchOptions:
     """What the user wants of a launch."""
 
     template: str = AUTO
@@ -121,7 +125,7 @@ def this_host(workspace: Workspace) -> Host:
 def plan_launch(
     workspace: Workspace,
     command: Sequence[str],
-    options: RunOptions,
+    options: LaunchOptions,
     host: Host | None = None,
     stdin: IO[bytes] | None = None,
 ) -> LaunchPlan:
@@ -158,7 +162,7 @@ def plan_launch(
         return replace(plan, sentence=f"cold: {error}")
 
 
-def find_launcher(program: str, options: RunOptions) -> Launcher:
+def find_launcher(program: str, options: LaunchOptions) -> Launcher:
     """The launcher of an agent, by what its command is called."""
     name = options.agent or Path(program).name.removesuffix(".exe").removesuffix(".cmd")
     return KNOWN[name]() if name in KNOWN else Other(name, options.form)
@@ -186,7 +190,7 @@ def run_plan(workspace: Workspace, plan: LaunchPlan, tell: Callable[[str], None]
 
 
 def _complete(
-    given: AgentCommand, options: RunOptions, stdin: IO[bytes] | None
+    given: AgentCommand, options: LaunchOptions, stdin: IO[bytes] | None
 ) -> tuple[AgentCommand, IO[bytes] | None]:
     """The message, wherever it is; what came on stdin is kept for the agent."""
     opening, kept = given.message, None
@@ -206,7 +210,7 @@ class _Deciding(NamedTuple):
     workspace: Workspace
     launcher: Launcher
     given: AgentCommand
-    options: RunOptions
+    options: LaunchOptions
     host: Host
 
     def decide(self, plan: LaunchPlan) -> LaunchPlan:
@@ -368,8 +372,8 @@ def _check_places(launch: Launch) -> None:
 
 __all__ = [
     "KNOWN",
+    "LaunchOptions",
     "LaunchPlan",
-    "RunOptions",
     "find_launcher",
     "plan_launch",
     "run_plan",

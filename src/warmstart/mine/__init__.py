@@ -10,15 +10,15 @@ from warmstart.mine.build import (
     plan_template,
     propose_templates,
 )
-from warmstart.mine.candidates import Plan, ToolStat, choose_calls, plan_mining
+from warmstart.mine.candidates import MiningPlan, ToolStat, choose_calls, plan_mining
 from warmstart.mine.request import BuildRequest
 from warmstart.mine.rules import MiningRules
 from warmstart.mine.seal import SealError
 
 __all__ = [
     "BuildRequest",
+    "MiningPlan",
     "MiningRules",
-    "Plan",
     "Proposal",
     "SealError",
     "ToolStat",

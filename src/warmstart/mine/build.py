@@ -15,7 +15,7 @@ from warmstart.facts import derive_facts
 from warmstart.mine import context
 from warmstart.mine.abstract import Vocabulary
 from warmstart.mine.arguments import count_arguments, list_arguments
-from warmstart.mine.candidates import Plan, count_tools, plan_mining
+from warmstart.mine.candidates import MiningPlan, count_tools, plan_mining
 from warmstart.mine.conditions import find_conditions
 from warmstart.mine.episodes import find_episodes
 from warmstart.mine.guidance import write_guidance
@@ -40,10 +40,10 @@ class Proposal(NamedTuple):
     """A template worth building, found without being asked for."""
 
     request: BuildRequest
-    plan: Plan
+    plan: MiningPlan
 
 
-def plan_template(request: BuildRequest, facts: Iterable[SessionFacts]) -> Plan:
+def plan_template(request: BuildRequest, facts: Iterable[SessionFacts]) -> MiningPlan:
     """Which sessions a template would be built from, and why the others are left out."""
     if request.task_type != AUTO:
         facts = [one for one in facts if context.task_type_of([one]) == request.task_type]
@@ -51,7 +51,7 @@ def plan_template(request: BuildRequest, facts: Iterable[SessionFacts]) -> Plan:
 
 
 def build_template(
-    request: BuildRequest, plan: Plan, sessions: Iterable[Session], redactor: Redacts
+    request: BuildRequest, plan: MiningPlan, sessions: Iterable[Session], redactor: Redacts
 ) -> Template:
     """Mine the sessions a plan asked for.
 
@@ -83,7 +83,7 @@ def build_template(
 def extract_template(session: Session, request: BuildRequest, redactor: Redacts) -> Template:
     """Mine one session that a person named; no rule is asked whether it is good enough."""
     facts = derive_facts(session)
-    plan = Plan(
+    plan = MiningPlan(
         looked_at=1,
         qualified=(facts,),
         left_out={},
@@ -114,7 +114,10 @@ def propose_templates(
 
 
 def _draft(
-    request: BuildRequest, plan: Plan, fetched: Sequence[Session], exemplary: Sequence[Session]
+    request: BuildRequest,
+    plan: MiningPlan,
+    fetched: Sequence[Session],
+    exemplary: Sequence[Session],
 ) -> dict[str, Any]:
     """What the sessions fetched tell, masked but not yet sealed; of the plan only its counts."""
     vocabulary = Vocabulary.of(fetched)
@@ -169,7 +172,7 @@ def _context(request: BuildRequest, qualified: int, best: Sequence[SessionFacts]
     }
 
 
-def _provenance(plan: Plan, fetched: Sequence[Session]) -> Provenance:
+def _provenance(plan: MiningPlan, fetched: Sequence[Session]) -> Provenance:
     return Provenance(
         sessions=len(fetched),
         messages=sum(message.counts for session in fetched for message in session.messages),

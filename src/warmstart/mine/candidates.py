@@ -16,7 +16,7 @@ from math import fsum
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
-from warmstart.mine.rules import MiningRules, Tally, find_cap, find_reason, tally
+from warmstart.mine.rules import MiningRules, SessionTally, find_cap, find_reason, tally
 from warmstart.mine.trivial import is_trivial
 from warmstart.model import CallFact, Certainty, ErrorClass, Link, SessionFacts, Status
 
@@ -49,7 +49,7 @@ class ToolStat:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class MiningPlan:
     """What to fetch, and everything the facts say about the rest."""
 
     looked_at: int
@@ -88,7 +88,9 @@ class CallChoice(NamedTuple):
     """Failed call and the next call of the same tool that succeeded."""
 
 
-def plan_mining(facts: Iterable[SessionFacts], rules: MiningRules, *, max_sessions: int) -> Plan:
+def plan_mining(
+    facts: Iterable[SessionFacts], rules: MiningRules, *, max_sessions: int
+) -> MiningPlan:
     """Judge every session by the rules and choose what to fetch; the order given is no matter."""
     tallies = sorted([tally(one, rules) for one in facts], key=attrgetter("facts.id"))
     cap = find_cap(tallies, rules)
@@ -103,7 +105,7 @@ def plan_mining(facts: Iterable[SessionFacts], rules: MiningRules, *, max_sessio
     chosen = {one.id for one in exemplary}
     others = [one for one in repairable if one.id not in chosen]
     repairs = _cover_repairs(others[: SHORTLIST * max_sessions], max_sessions - len(exemplary))
-    return Plan(
+    return MiningPlan(
         looked_at=len(tallies),
         qualified=tuple(item.facts for item in good),
         left_out=dict(sorted(left_out.items(), key=lambda pair: (-pair[1], pair[0]))),
@@ -129,7 +131,7 @@ def is_verified(call: CallFact, *, textual: bool = False) -> bool:
     return textual or (call.certainty is not _TEXTUAL and not call.masked)
 
 
-def count_tools(tallies: Sequence[Tally]) -> dict[str, ToolStat]:
+def count_tools(tallies: Sequence[SessionTally]) -> dict[str, ToolStat]:
     """Judged calls, errors and their classes per tool; bookkeeping is left out."""
     errors: dict[str, int] = {}
     classes: dict[str, dict[ErrorClass, int]] = {}
@@ -155,7 +157,7 @@ def count_tools(tallies: Sequence[Tally]) -> dict[str, ToolStat]:
     }
 
 
-def _quality(item: Tally) -> tuple[float, float, int, str]:
+def _quality(item: SessionTally) -> tuple[float, float, int, str]:
     """Solved tasks first, then few errors for the number of calls, then long ones."""
     reward = item.facts.reward
     shrunk = (item.errors + PRIOR_ERRORS) / (item.judged + PRIOR_CALLS)
@@ -207,7 +209,7 @@ def _take_best(
     return chosen
 
 
-def _rank_repairs(tallies: Iterable[Tally], rules: MiningRules) -> list[SessionFacts]:
+def _rank_repairs(tallies: Iterable[SessionTally], rules: MiningRules) -> list[SessionFacts]:
     """Sessions with failed calls, those with the most kinds of failure for their length first."""
     ranked = []
     for item in tallies:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from warmstart.sources.reader import FileReader, OpenSource, Probe, Reader, Unit, file_unit
     from warmstart.sources.registry import READERS, find_reader, get_reader
     from warmstart.sources.scan import (
-        Found,
+        FoundUnit,
         UnitReader,
         carry_on,
         choose_reader,
@@ -75,7 +75,7 @@ else:
             "reader": ("FileReader", "OpenSource", "Probe", "Reader", "Unit", "file_unit"),
             "registry": ("READERS", "find_reader", "get_reader"),
             "scan": (
-                "Found",
+                "FoundUnit",
                 "UnitReader",
                 "carry_on",
                 "choose_reader",
@@ -96,7 +96,7 @@ __all__ = [
     "DatabaseReader",
     "Expiry",
     "FileReader",
-    "Found",
+    "FoundUnit",
     "GuardedConnection",
     "Machine",
     "OpenSource",

@@ -70,7 +70,7 @@ HOSTED_RESULT_FIELDS = ("error", "output", "results", "outputs")
 FAILED = {"completed": False, "failed": True}
 
 
-class Row(NamedTuple):
+class StoredItem(NamedTuple):
     """One stored item."""
 
     id: Any
@@ -142,7 +142,7 @@ def _list_states(connection: GuardedConnection) -> dict[Any, str]:
     return states
 
 
-def _read_rows(connection: GuardedConnection, unit: Unit, log: ReadLog) -> dict[Any, Row]:
+def _read_rows(connection: GuardedConnection, unit: Unit, log: ReadLog) -> dict[Any, StoredItem]:
     columns = connection.known_columns(MESSAGES, ("id", "message_data", "created_at"))
     rows = {}
     for key, data, created_at in connection.select(
@@ -154,12 +154,12 @@ def _read_rows(connection: GuardedConnection, unit: Unit, log: ReadLog) -> dict[
         elif "__enc__" in item:
             log.skip("item is encrypted", unit.path)
         else:
-            rows[key] = Row(key, item, parse_time(created_at))
+            rows[key] = StoredItem(key, item, parse_time(created_at))
     return rows
 
 
 def _read_branches(
-    connection: GuardedConnection, session_id: str, rows: Mapping[Any, Row]
+    connection: GuardedConnection, session_id: str, rows: Mapping[Any, StoredItem]
 ) -> dict[str, list[Any]]:
     """Row ids per branch, the main one first; rows that no branch names belong to it."""
     branches: dict[str, list[Any]] = {MAIN: []}
@@ -235,7 +235,7 @@ def _is_one_response(last: Message, message: Message) -> bool:
 
 
 def _read_items(
-    rows: Sequence[Row], shared: Sequence[Any], path: Path, log: ReadLog
+    rows: Sequence[StoredItem], shared: Sequence[Any], path: Path, log: ReadLog
 ) -> list[Message | None]:
     copied = set(shared)
     entries: list[Message | None] = []
