@@ -14,7 +14,7 @@ from pathlib import Path
 
 from warmstart.errors import SourceError
 from warmstart.model import Session
-from warmstart.sources.fields import as_dict, as_float
+from warmstart.sources.fields import as_float
 from warmstart.sources.files import read_json
 from warmstart.sources.log import ReadLog
 from warmstart.sources.reader import Reader, Unit
@@ -22,6 +22,7 @@ from warmstart.sources.registry import READERS
 from warmstart.sources.scan import FoundUnit, read_unit
 from warmstart.sources.sqlite import list_tables, open_database
 from warmstart.sources.stores import Store, list_units
+from warmstart.wire import as_dict
 
 DAY_SECONDS = 86_400.0
 WARNING_DAYS = 7

@@ -28,22 +28,14 @@ from warmstart.model import (
     Tokens,
 )
 from warmstart.sources.assemble import build_session
-from warmstart.sources.fields import (
-    as_dict,
-    as_dicts,
-    as_id,
-    as_int,
-    as_text,
-    content_text,
-    make_request,
-    parse_time,
-)
-from warmstart.sources.json_text import dump, parse_text
+from warmstart.sources.fields import as_int, as_text, parse_time
+from warmstart.sources.json_text import parse_text
 from warmstart.sources.log import ReadLog
 from warmstart.sources.openai_blocks import read_usage
 from warmstart.sources.reader import Probe, Unit
 from warmstart.sources.sqlite import DatabaseReader, open_database
 from warmstart.sources.sqlite_guard import GuardedConnection
+from warmstart.wire import as_dict, as_dicts, as_id, content_text, encode_text, make_request
 
 SESSIONS, MESSAGES = "agent_sessions", "agent_messages"
 STRUCTURE, USAGE = "message_structure", "turn_usage"
@@ -306,7 +298,7 @@ def _output_text(output: Any) -> str:
         return output or ""
     chunks = (chunk.get(name) for chunk in as_dicts(output) for name in ("stdout", "stderr"))
     streams = "\n".join(text for text in chunks if isinstance(text, str) and text)
-    return streams or content_text(output) or dump(output)
+    return streams or content_text(output) or encode_text(output)
 
 
 def _read_hosted_result(item: Mapping[str, Any], kind: str) -> Iterator[Message]:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from warmstart.errors import SourceError
 from warmstart.model import Session, Tokens
 from warmstart.sources.assemble import build_session
-from warmstart.sources.fields import as_dict, as_dicts, as_float, as_id, as_int, as_list, as_text
+from warmstart.sources.fields import as_float, as_int, as_list, as_text
 from warmstart.sources.files import read_json, read_json_lines, read_lines, unreadable
 from warmstart.sources.json_text import parse_json
 from warmstart.sources.log import ReadLog
@@ -24,6 +24,7 @@ from warmstart.sources.naming import name_run, strip_suffixes
 from warmstart.sources.reader import FileReader, Probe, Unit, file_fingerprint, file_unit
 from warmstart.sources.readers import _openhands_events as openhands_events
 from warmstart.sources.readers._openhands_events import EventReplay
+from warmstart.wire import as_dict, as_dicts, as_id
 
 STORES = frozenset({"conversations", "sessions"})
 """Folders whose sub-folders are conversations."""
