@@ -125,7 +125,7 @@ def plan_compaction(workspace: Workspace, wanted: AblationRequest, runner: Runne
 
     Raises:
         NotFoundError: there is no such template or session.
-        UsageError: the strategy is none, or the summary cannot be had.
+        UsageError: the strategy is unknown, or no summary could be made.
     """
     unknown = sorted(set(wanted.strategies) - {*STRATEGIES, SUMMARY})
     if unknown:

@@ -218,7 +218,7 @@ class _Rule:
         return find_stop(ordered, self._question, self._tasks)
 
     def add(self, trial: Trial) -> str | None:
-        """The same with one more trial."""
+        """Count one more trial; why no further one is needed, or None."""
         self._trials.append(trial)
         done = sum(other.task == trial.task for other in self._trials)
         return self.ask() if done >= self._per_task else None

@@ -67,7 +67,7 @@ class BuildResult:
     missing: int = 0
     """Sessions that were chosen and could not be read any more."""
     saved: Saved | None = None
-    """None where nothing was to be saved."""
+    """None where saving was not asked for."""
 
     @property
     def looked_at(self) -> int:

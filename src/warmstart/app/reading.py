@@ -90,11 +90,11 @@ def get_session(workspace: Workspace, wanted: str, selection: Selection, log: Re
     if not matching or (len(native) < SURE_PREFIX_LENGTH and wanted not in matching):
         matching = _match(wanted, others, log) | matching
     session = _choose(wanted, matching)
-    _tell_namesakes(session, (found for found, _ in named), log)
+    _report_namesakes(session, (found for found, _ in named), log)
     return session
 
 
-def _tell_namesakes(session: Session, units: Iterable[FoundUnit], log: ReadLog) -> None:
+def _report_namesakes(session: Session, units: Iterable[FoundUnit], log: ReadLog) -> None:
     """Say so where another database has a session of the same id: it may be a copy, or not."""
     places = {
         found.unit.path

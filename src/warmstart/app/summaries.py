@@ -52,7 +52,7 @@ def read_summaries(
     """Summaries that together cover the sessions selected, each session exactly once.
 
     A summary is made of a few hundred sessions by ``summarise`` and kept until one of them
-    changes or ``version`` is another; a selection that leaves sessions out is summarised anew.
+    changes or ``version`` is another; a selection that leaves sessions out is summarised each time.
     """
     with open_view(workspace, selection, log, on_progress=on_progress) as view:
         if view is None:

@@ -193,7 +193,7 @@ def _compile(pattern: Any) -> re.Pattern[str]:
     try:
         return re.compile(pattern, re.MULTILINE)
     except re.error as error:
-        raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
+        raise ValueError(f"{pattern!r} is not a valid regular expression: {error}") from error
 
 
 def _judge_command(check: Check, left: Left) -> str:

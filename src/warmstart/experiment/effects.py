@@ -334,7 +334,7 @@ def _one_trial(differences: Sequence[float]) -> tuple[Difference, float]:
 
 
 def _with_width(t: PairedT) -> Interval:
-    """No spread is no certainty: by the rule of three up to 3/n of the tasks may differ by one."""
+    """The interval of a paired t; without spread that of the rule of three, up to 3/n of tasks."""
     if t.n > 1 and t.sd == t.estimate == 0.0:
         return Interval(-3.0 / t.n, 3.0 / t.n)
     return t.interval

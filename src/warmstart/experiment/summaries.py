@@ -67,7 +67,7 @@ class ArmSummary:
     """Sessions in which a value of the examples turned up, of those that had examples."""
     curve: tuple[CurvePoint, ...]
     trend: TrendResult
-    """Errors within a session. Falling errors are no proof of learning without random arms."""
+    """Errors within a session. Without random arms, falling errors do not prove learning."""
     models: tuple[str, ...]
     setups: tuple[str, ...]
 

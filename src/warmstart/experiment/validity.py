@@ -134,7 +134,7 @@ MIN_EFFECTIVE_CALLS = 100
 def reasons_against(effect: Effect, alpha: float) -> Iterator[str]:
     """Why the data cannot carry a claim; nothing if they can."""
     if effect.sessions == (1, 1):
-        yield "one session against one is no experiment"
+        yield "one session against one is not an experiment"
     if effect.units < MIN_TASKS:
         yield f"{effect.units} {effect.unit}s to compare, at least {MIN_TASKS} are needed"
         return

@@ -89,7 +89,7 @@ class LaunchPlan:
     program: str
     launch: Launch
     environ: Mapping[str, str] = field(default_factory=dict)
-    """All the variables the agent is to have."""
+    """All variables of the agent's environment."""
     sentence: str = ""
     """For the person; empty where there is nothing to say."""
     arm: Arm | None = None

@@ -91,7 +91,7 @@ class CallChoice(NamedTuple):
 def plan_mining(
     facts: Iterable[SessionFacts], rules: MiningRules, *, max_sessions: int
 ) -> MiningPlan:
-    """Judge every session by the rules and choose what to fetch; the order given is no matter."""
+    """Judge every session by the rules and choose what to fetch; their order does not matter."""
     tallies = sorted([tally(one, rules) for one in facts], key=attrgetter("facts.id"))
     cap = find_cap(tallies, rules)
     reasons = [find_reason(item, cap) for item in tallies]

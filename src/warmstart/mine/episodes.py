@@ -53,7 +53,7 @@ class _Said(NamedTuple):
     user: list[int]
     agent: list[int]
     short: dict[int, str]
-    """What was said there, shortened once for all the calls around it."""
+    """The text of that message, shortened once for all the calls around it."""
 
 
 def find_episodes(session: Session, *, textual: bool = False) -> Iterator[Episode]:

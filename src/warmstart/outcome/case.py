@@ -107,10 +107,6 @@ class Case:
             self._masked = hides_exit(self.request.tool, self.line)
         return self._masked
 
-    def remember_masked(self) -> None:
-        """Note what was found out before: the command hides its exit code."""
-        self._masked = True
-
     def fail(
         self,
         evidence: str,

@@ -98,7 +98,7 @@ class ShellCommand(NamedTuple):
 
 
 _SIMPLE_LINE = re.compile(r"[\w ./:=,@%+*?~^|-]+")
-"""A line of which pipes are all there is to take apart."""
+"""A line that has only pipes to take apart."""
 NO_COMMAND = ShellCommand("", "", (), masked=False, chained=False, sequence=False)
 _PIPES = ("|", "|&")
 _MAX_CHAIN = 256

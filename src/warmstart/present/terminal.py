@@ -50,7 +50,7 @@ MIN_WIDTH = 8
 LEAST_TEXT_WIDTH = 12
 """A column is dropped before the texts of the others are cut below this."""
 LEAST_WHOLE = 30
-"""The same for names that should not be cut at all."""
+"""A column is dropped before names that should stay whole are cut below this."""
 MAX_CELL = 1000
 DRAWN = ("COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
 """With one of these in the environment, a pipe is treated as a terminal or cut to a width."""

@@ -48,7 +48,7 @@ UNKNOWN = Contrast(estimate=math.nan, low=math.nan, high=math.nan, p=math.nan, m
 
 
 class ComparisonVerdict(StrEnum):
-    """Which side has the lower error rate, if that can be said."""
+    """Which side has the lower error rate, if that is clear."""
 
     FIRST_BETTER = "A is more reliable"
     SECOND_BETTER = "B is more reliable"
@@ -282,7 +282,7 @@ def _contrast_pairs(differences: Sequence[float]) -> Contrast:
 def _contrast_equals(differences: Sequence[float], p: float) -> Contrast:
     """For equal differences, which have no t: the interval that ``three_way`` gives such cases.
 
-    No spread is no certainty: by the rule of three up to 3/n of the tasks may differ by one. The
+    Without spread the rule of three holds: up to 3/n of the tasks may differ by one. The
     p is that of the sign-flip test, which needs no spread.
     """
     estimate, half = differences[0], 3.0 / len(differences)

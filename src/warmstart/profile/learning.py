@@ -117,7 +117,7 @@ def judge_learning(summary: Summary, *, look_better: bool = True) -> Learning:
     verdict, why = _decide(main, trends, selection)
     return Learning(
         verdict=verdict,
-        sentence=_say(verdict, main, selection, why, look_better=look_better),
+        sentence=_describe(verdict, main, selection, why, look_better=look_better),
         reasons=why,
         trends=trends,
         selection=selection,
@@ -164,7 +164,7 @@ def _doubt(main: Trend, trends: Sequence[Trend]) -> str:
     return ""
 
 
-def _say(
+def _describe(
     verdict: LearningVerdict,
     main: Trend,
     selection: LengthSelection | None,
@@ -172,8 +172,8 @@ def _say(
     *,
     look_better: bool,
 ) -> str:
-    within = _say_within(main, in_doubt=verdict is LearningVerdict.INCONCLUSIVE)
-    between = _say_between(selection)
+    within = _describe_within(main, in_doubt=verdict is LearningVerdict.INCONCLUSIVE)
+    between = _describe_between(selection)
     if verdict is LearningVerdict.SELECTION:
         return f"{_explain_selection(main, look_better=look_better)}: {between}; {within}."
     if verdict is LearningVerdict.LEARNING:
@@ -196,7 +196,7 @@ def _explain_selection(main: Trend, *, look_better: bool) -> str:
     return f"{seen}; whether sessions also learn, these data cannot tell"
 
 
-def _say_within(main: Trend, *, in_doubt: bool) -> str:
+def _describe_within(main: Trend, *, in_doubt: bool) -> str:
     if not main.informative:
         return "no session has both failures and successes of one tool"
     verb = "fall" if main.falls else "rise" if main.rises else "are not shown to change"
@@ -212,7 +212,7 @@ def _exp(value: float) -> str:
     return "inf" if value > 20 else f"{math.exp(value):.2f}"
 
 
-def _say_between(selection: LengthSelection | None) -> str:
+def _describe_between(selection: LengthSelection | None) -> str:
     if selection is None:
         return "too few sessions of different length to say whether long ones began better"
     points = f"{100 * selection.slope:+.2f} points [{100 * selection.low:+.2f},"

@@ -81,7 +81,7 @@ def read_sessions(path: Path, log: ReadLog, format_name: str | None = None) -> I
 
 
 def read_unit(found: FoundUnit, log: ReadLog, *, alone: bool = False) -> Iterator[Session]:
-    """The sessions of one unit; a unit that fails is counted, unless it is all there is."""
+    """The sessions of one unit; a unit that fails is counted, unless it is the only one."""
     yield from carry_on(found.reader.read(found.unit, log), found.unit, log, alone=alone)
 
 
@@ -108,7 +108,7 @@ class UnitReader:
         self._stack.close()
 
     def read(self, found: FoundUnit, log: ReadLog, *, alone: bool = False) -> Iterator[Session]:
-        """The sessions of one unit; a unit that fails is counted, unless it is all there is."""
+        """The sessions of one unit; a unit that fails is counted, unless it is the only one."""
         yield from carry_on(self._read(found, log), found.unit, log, alone=alone)
 
     def _read(self, found: FoundUnit, log: ReadLog) -> Iterator[Session]:

@@ -249,7 +249,7 @@ def _read_user(talk: _RunMessages, index: int, row: dict[str, Any]) -> Message:
             text=_text(row),
             call_id=talk.open.pop(0),
             tool="bash",
-            is_error=_tell_error(interrupt, submitted=talk.submitted and last),
+            is_error=_find_error(interrupt, submitted=talk.submitted and last),
             exit_code=as_int(extra.get("returncode")),
             status=_INTERRUPTS.get(interrupt or ""),
         )
@@ -264,7 +264,7 @@ def _read_user(talk: _RunMessages, index: int, row: dict[str, Any]) -> Message:
     )
 
 
-def _tell_error(interrupt: str | None, *, submitted: bool) -> bool | None:
+def _find_error(interrupt: str | None, *, submitted: bool) -> bool | None:
     """A refused answer is an error, the last message of a submitted run is its acceptance."""
     if interrupt == "FormatError":
         return True

@@ -201,7 +201,7 @@ def _folder_unit(path: Path) -> Unit:
 def _read_folder(path: Path, log: ReadLog) -> Session:
     folder = _find_events_folder(path) or path
     home = _home_of(folder)
-    transcript = _tell(_load_events(folder, log), path, log)
+    transcript = _replay(_load_events(folder, log), path, log)
     if not transcript.entries:
         raise SourceError(f"cannot read {str(path)!r}: no readable event", path=path)
     state = as_dict(_load_json(home / BASE_STATE))
@@ -244,16 +244,16 @@ def _dig(data: Any, *keys: str) -> Any:
     return data
 
 
-def _tell(events: Iterable[Any], path: Path, log: ReadLog) -> EventReplay:
+def _replay(events: Iterable[Any], path: Path, log: ReadLog) -> EventReplay:
     """The conversation that events add up to; those of an unknown kind are counted."""
     transcript = EventReplay()
-    unknown = sum(not _tell_event(transcript, event) for event in events)
+    unknown = sum(not _replay_event(transcript, event) for event in events)
     if unknown:
         log.skip("event of no known kind", path, count=unknown)
     return transcript
 
 
-def _tell_event(transcript: EventReplay, event: Any) -> bool:
+def _replay_event(transcript: EventReplay, event: Any) -> bool:
     if not isinstance(event, dict):
         return False
     if isinstance(event.get("kind"), str):
@@ -269,7 +269,7 @@ def _tell_event(transcript: EventReplay, event: Any) -> bool:
 
 def _build_events(events: list[Any], path: Path, log: ReadLog) -> Session:
     """A file of events: it names no conversation, and is often called the same everywhere."""
-    transcript = _tell(events, path, log)
+    transcript = _replay(events, path, log)
     return build_session(
         OpenHands.name,
         _mark(strip_suffixes(path), events),
@@ -282,7 +282,7 @@ def _build_events(events: list[Any], path: Path, log: ReadLog) -> Session:
 
 def _build_run(row: dict[str, Any], path: Path, log: ReadLog) -> Session:
     history = list(_flatten(as_list(row.get("history"))))
-    transcript = _tell(history, path, log)
+    transcript = _replay(history, path, log)
     metadata = as_dict(row.get("metadata"))
     bill = _read_bill([row.get("metrics")])
     task = as_id(row.get("instance_id")) or "run"
