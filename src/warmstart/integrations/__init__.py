@@ -7,13 +7,12 @@ start of its agent. ``hermes`` and ``openai_agents`` are loaded by the programs 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from warmstart.integrations.agents import Host, describe
+    from warmstart.integrations.agents import Host, describe, this_host
     from warmstart.integrations.claude_hook import answer_hook
     from warmstart.integrations.install import (
         Done,
         install_agent,
         list_changes,
-        this_host,
         uninstall_agent,
     )
     from warmstart.integrations.launch import LaunchOptions, LaunchPlan, plan_launch, run_plan
@@ -24,9 +23,9 @@ else:
     __getattr__ = load_on_use(
         __name__,
         {
-            "agents": ("Host", "describe"),
+            "agents": ("Host", "describe", "this_host"),
             "claude_hook": ("answer_hook",),
-            "install": ("Done", "install_agent", "list_changes", "this_host", "uninstall_agent"),
+            "install": ("Done", "install_agent", "list_changes", "uninstall_agent"),
             "launch": ("LaunchPlan", "LaunchOptions", "plan_launch", "run_plan"),
             "launch_process": ("clear_leftovers",),
         },

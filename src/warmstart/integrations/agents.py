@@ -6,8 +6,11 @@ Nothing here touches a file: this is the table that ``warmstart install`` prints
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
+import time
+import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -65,6 +68,19 @@ def find_command() -> tuple[str, ...]:
     """How to start warmstart from anywhere: its own command, else this Python."""
     found = shutil.which("warmstart")
     return (found,) if found else (sys.executable, "-m", "warmstart")
+
+
+def this_host(home: Path = Path()) -> Host:
+    """The machine here and now; ``home`` is warmstart's own folder."""
+    return Host(
+        cwd=str(Path.cwd()),
+        environ=os.environ,
+        user_home=Path.home(),
+        home=home,
+        session_id=str(uuid.uuid4()),
+        now=time.time(),
+        command=find_command(),
+    )
 
 
 def describe(agent: str, host: Host) -> Setup:

@@ -8,7 +8,6 @@ holds nothing else is removed.
 
 from __future__ import annotations
 
-import os
 import stat
 import subprocess
 from collections.abc import Mapping
@@ -21,7 +20,7 @@ from warmstart.app import Workspace, redact
 from warmstart.atomic import PRIVATE_MODE, write_whole
 from warmstart.children import ChildSetup, allow_cpu, run_child
 from warmstart.errors import UsageError
-from warmstart.integrations.agents import FileChange, Host, Setup, describe, find_command
+from warmstart.integrations.agents import FileChange, Host, Setup, describe, this_host
 from warmstart.integrations.edits import find_inserted
 
 RECORD_FILE = "installed.json"
@@ -47,11 +46,6 @@ class Inserted:
     """Empty where that is not known."""
     made: bool = False
     """Whether the file was not there before."""
-
-
-def this_host() -> Host:
-    """The machine as this process sees it."""
-    return Host(environ=os.environ, user_home=Path.home(), command=find_command())
 
 
 def install_agent(workspace: Workspace, agent: str, host: Host | None = None) -> list[Done]:

@@ -13,7 +13,6 @@ import os
 import shutil
 import tempfile
 import time
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -36,7 +35,7 @@ from warmstart.app import (
     open_library,
 )
 from warmstart.errors import NotFoundError, WarmstartError
-from warmstart.integrations.agents import find_command
+from warmstart.integrations.agents import this_host
 from warmstart.integrations.kept import find_warmup, keep_warmup, merge_system, name_start
 from warmstart.integrations.launch_claude import ClaudeCodeLauncher
 from warmstart.integrations.launch_codex import CodexLauncher
@@ -109,19 +108,6 @@ class LaunchPlan:
         return (self.program, *self.launch.arguments)
 
 
-def this_host(workspace: Workspace) -> Host:
-    """Here and now."""
-    return Host(
-        cwd=str(Path.cwd()),
-        environ=os.environ,
-        user_home=Path.home(),
-        home=workspace.home,
-        session_id=str(uuid.uuid4()),
-        now=time.time(),
-        command=find_command(),
-    )
-
-
 def plan_launch(
     workspace: Workspace,
     command: Sequence[str],
@@ -141,7 +127,7 @@ def plan_launch(
     Raises:
         NotFoundError: there is no such program.
     """
-    host = host or this_host(workspace)
+    host = host or this_host(workspace.home)
     program = shutil.which(command[0], path=host.environ.get("PATH"))
     if program is None:
         raise NotFoundError(f"there is no command {command[0]!r}", wanted=command[0])
@@ -377,5 +363,4 @@ __all__ = [
     "find_launcher",
     "plan_launch",
     "run_plan",
-    "this_host",
 ]

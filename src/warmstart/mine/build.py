@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -23,8 +23,7 @@ from warmstart.mine.mask import mask_facts, mask_sessions
 from warmstart.mine.merge import merge_episodes
 from warmstart.mine.people import find_names
 from warmstart.mine.recoveries import collect_repairs, select_recoveries
-from warmstart.mine.request import BuildRequest
-from warmstart.mine.rules import tally
+from warmstart.mine.rules import MiningRules, tally
 from warmstart.mine.seal import Redacts, seal
 from warmstart.mine.select import select_examples
 from warmstart.mine.signature import common_messages
@@ -34,6 +33,29 @@ CONTEXT_SESSIONS = 200
 """The best sessions that context is counted over."""
 AUTO = "auto"
 MIN_PROPOSED_SESSIONS = 3
+MAX_BYTES = 60_000
+"""Below the 64 KB a template file may have, leaving room for what the library adds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildRequest:
+    """One template to be mined."""
+
+    name: str
+    description: str = ""
+    task_type: str = "auto"
+    """A task type to restrict sessions to, or ``auto`` for all of them."""
+    tags: tuple[str, ...] = ()
+    rules: MiningRules = field(default_factory=MiningRules)
+    max_sessions: int = 40
+    """Sessions whose contents are read."""
+    max_examples: int = 12
+    max_recoveries: int = 8
+    textual: bool = False
+    """Also take successes that rest on words alone."""
+    keep_outside: bool = False
+    """Also keep results of web, mail, browser and MCP tools."""
+    max_bytes: int = MAX_BYTES
 
 
 class Proposal(NamedTuple):

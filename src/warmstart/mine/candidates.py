@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from itertools import chain, compress
 from math import fsum
 from operator import attrgetter, itemgetter
-from typing import NamedTuple
 
 from warmstart.mine.rules import MiningRules, SessionTally, find_cap, find_reason, tally
 from warmstart.mine.trivial import is_trivial
@@ -80,14 +79,6 @@ class MiningPlan:
         )
 
 
-class CallChoice(NamedTuple):
-    """Calls of one session that may become patterns, by position."""
-
-    examples: tuple[int, ...]
-    repairs: tuple[tuple[int, int], ...]
-    """Failed call and the next call of the same tool that succeeded."""
-
-
 def plan_mining(
     facts: Iterable[SessionFacts], rules: MiningRules, *, max_sessions: int
 ) -> MiningPlan:
@@ -113,14 +104,6 @@ def plan_mining(
         repairs=tuple(repairs),
         tools=stats,
         rules=rules.sentences(cap),
-    )
-
-
-def choose_calls(facts: SessionFacts, *, textual: bool = False) -> CallChoice:
-    """Calls whose success is verified, and error to success pairs."""
-    return CallChoice(
-        tuple(call.position for call in facts.calls if is_verified(call, textual=textual)),
-        tuple(_repair_pairs(facts.calls)),
     )
 
 
@@ -238,7 +221,7 @@ def _cover_repairs(shortlist: list[SessionFacts], wanted: int) -> list[SessionFa
 
 
 def _repair_kinds(facts: SessionFacts) -> Counter[tuple[str, ErrorClass | None]]:
-    """Failed calls that ``_repair_pairs`` finds a success for, by tool and class."""
+    """Failed calls that a later success of the same tool put right, by tool and class."""
     # The last success of each tool: every failure before it was put right.
     worked = {call.tool: place for place, call in enumerate(facts.calls) if call.status is _OK}
     return Counter(
@@ -246,15 +229,3 @@ def _repair_kinds(facts: SessionFacts) -> Counter[tuple[str, ErrorClass | None]]
         for place, call in enumerate(facts.calls)
         if call.status is _ERROR and place < worked.get(call.tool, -1) and not is_trivial(call.tool)
     )
-
-
-def _repair_pairs(calls: Sequence[CallFact]) -> list[tuple[int, int]]:
-    """Each failed call with the next success of its tool, by index into the calls."""
-    pairs: list[tuple[int, int]] = []
-    waiting: dict[str, list[int]] = {}
-    for index, call in enumerate(calls):
-        if call[4] is _ERROR and not is_trivial(call[3]):
-            waiting.setdefault(call[3], []).append(index)
-        elif waiting and call[4] is _OK and call[3] in waiting:
-            pairs.extend((failed, index) for failed in waiting.pop(call[3]))
-    return sorted(pairs)
