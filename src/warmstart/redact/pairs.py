@@ -258,7 +258,7 @@ def _read_string(view: View, opener: int) -> Value | None:
             place += 1  # both written as numbers: an escaped quote all the same
             continue
         if sign == quote:
-            if depth % (2 * level + 2) == level and _may_close(text, place, quote, depth - level):
+            if depth % (2 * level + 2) == level and _may_close(view, opener, place):
                 closed = Value(opener + 1, place, Place.QUOTED)
                 doubled = _count_doubled(view, place, level, empty=place == opener + 1)
                 if not doubled:
@@ -272,9 +272,15 @@ def _read_string(view: View, opener: int) -> Value | None:
     return closed
 
 
-def _may_close(text: str, place: int, quote: str, escaped: int) -> bool:
-    """Two backslashes before an apostrophe are one in a string of JSON; what follows tells."""
-    return quote != "'" or not escaped or text[place + 1 : place + 2] in _AFTER_STRING
+def _may_close(view: View, opener: int, place: int) -> bool:
+    """Whether a quote is written as the opening one is.
+
+    Two backslashes before an apostrophe are one in a string of JSON; what follows tells.
+    """
+    text, before, here = view.text, view.find_escape(opener), view.find_escape(place)
+    if here[:1] in {"%", "&"}:
+        return here[:1] == before[:1]
+    return text[place] != "'" or here == before or text[place + 1 : place + 2] in _AFTER_STRING
 
 
 def _count_doubled(view: View, place: int, level: int, *, empty: bool) -> int:
