@@ -10,7 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from warmstart.app.ablation import Ablation, Arms, Compaction, plan_ablation, plan_compaction
+    from warmstart.app.ablation import (
+        Ablation,
+        AblationRequest,
+        Arms,
+        plan_ablation,
+        plan_compaction,
+    )
     from warmstart.app.bootstrap import Bootstrap, Bootstrapped, bootstrap_template
     from warmstart.app.checks import judge_success
     from warmstart.app.compare import CompareResult, compare_sides
@@ -81,9 +87,9 @@ if TYPE_CHECKING:
         validate_files,
         verify_library,
     )
-    from warmstart.app.starts import Outcome, find_start, hash_message, settle_start
+    from warmstart.app.starts import StartOutcome, find_start, hash_message, settle_start
     from warmstart.app.store import StoreCheck, check_store
-    from warmstart.app.syncing import Result, Synced, SyncReport, find_first_start, sync_starts
+    from warmstart.app.syncing import Synced, SyncReport, SyncResult, find_first_start, sync_starts
     from warmstart.app.templates import (
         EditResult,
         EditText,
@@ -135,7 +141,7 @@ if TYPE_CHECKING:
     from warmstart.redact import MAX_CHARACTERS, RedactionError, Redactor, redact
     from warmstart.sources import (
         READERS,
-        Found,
+        FoundUnit,
         ReadLog,
         Unit,
         get_reader,
@@ -200,7 +206,7 @@ else:
             "warmstart.profile": ("Comparison", "ToolRules"),
             "warmstart.redact": ("MAX_CHARACTERS", "RedactionError", "Redactor", "redact"),
             "warmstart.sources": (
-                "Found",
+                "FoundUnit",
                 "READERS",
                 "ReadLog",
                 "Unit",
@@ -245,7 +251,13 @@ else:
                 "encode_json",
                 "insert_before",
             ),
-            "ablation": ("Ablation", "Arms", "Compaction", "plan_ablation", "plan_compaction"),
+            "ablation": (
+                "Ablation",
+                "Arms",
+                "AblationRequest",
+                "plan_ablation",
+                "plan_compaction",
+            ),
             "bootstrap": ("Bootstrap", "Bootstrapped", "bootstrap_template"),
             "checks": ("judge_success",),
             "compare": ("CompareResult", "compare_sides"),
@@ -311,9 +323,9 @@ else:
                 "validate_files",
                 "verify_library",
             ),
-            "starts": ("Outcome", "find_start", "hash_message", "settle_start"),
+            "starts": ("StartOutcome", "find_start", "hash_message", "settle_start"),
             "store": ("StoreCheck", "check_store"),
-            "syncing": ("Result", "SyncReport", "Synced", "find_first_start", "sync_starts"),
+            "syncing": ("SyncResult", "SyncReport", "Synced", "find_first_start", "sync_starts"),
             "templates": (
                 "EditResult",
                 "EditText",
@@ -362,6 +374,7 @@ __all__ = [
     "READERS",
     "READY",
     "Ablation",
+    "AblationRequest",
     "Arms",
     "Backup",
     "Body",
@@ -373,7 +386,6 @@ __all__ = [
     "Change",
     "ChatSession",
     "Codec",
-    "Compaction",
     "CompactionRequest",
     "CompactionResult",
     "CompareResult",
@@ -388,7 +400,7 @@ __all__ = [
     "ExperimentState",
     "FactsStatus",
     "FlushRound",
-    "Found",
+    "FoundUnit",
     "GatewayLocation",
     "ImportReport",
     "ImportedFile",
@@ -398,7 +410,6 @@ __all__ = [
     "Metric",
     "MiningRules",
     "NewExperiment",
-    "Outcome",
     "ProfileResult",
     "Prompt",
     "Ranked",
@@ -408,7 +419,6 @@ __all__ = [
     "Redactor",
     "Rendered",
     "RepairResult",
-    "Result",
     "Review",
     "RunOptions",
     "RunResult",
@@ -421,10 +431,12 @@ __all__ = [
     "SizingRequest",
     "SizingResult",
     "Start",
+    "StartOutcome",
     "StartRequest",
     "StoppingRule",
     "StoreCheck",
     "SyncReport",
+    "SyncResult",
     "Synced",
     "Target",
     "TemplateChoice",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from warmstart.present import Column, Span, clean, follow, list_skips, open_console
+from warmstart.present import Column, StyledText, clean, follow, list_skips, open_console
 from warmstart.present import print_table as print_spans
 
 if TYPE_CHECKING:
@@ -107,7 +107,9 @@ def print_table(
 ) -> None:
     """A table of rich texts on stdout, for commands that do not build a document yet."""
     del console
-    print_spans(columns, [[Span(cell.plain, str(cell.style)) for cell in row] for row in rows])
+    print_spans(
+        columns, [[StyledText(cell.plain, str(cell.style)) for cell in row] for row in rows]
+    )
 
 
 def print_json(value: Any) -> None:

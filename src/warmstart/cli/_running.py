@@ -14,7 +14,7 @@ from typing import IO
 from warmstart.app import Workspace
 from warmstart.cli._output import note, print_json, write_bytes
 from warmstart.errors import NotFoundError
-from warmstart.integrations import LaunchPlan, RunOptions, plan_launch, run_plan
+from warmstart.integrations import LaunchOptions, LaunchPlan, plan_launch, run_plan
 from warmstart.present import clean
 
 SCHEMA_VERSION = 1
@@ -27,7 +27,7 @@ def run_agent(
 ) -> int:
     """Plan, say what, and start; the exit code."""
     workspace = Workspace.open()
-    options = RunOptions(form=form or "", **given)  # type: ignore[arg-type] # click has checked them
+    options = LaunchOptions(form=form or "", **given)  # type: ignore[arg-type] # click has checked them
     try:
         plan = plan_launch(workspace, command, options, stdin=_find_stdin(options))
     except NotFoundError as error:
@@ -46,7 +46,7 @@ def run_agent(
     return run_plan(workspace, plan, lambda text: note(f"warmstart: {text}", quiet=quiet))
 
 
-def _find_stdin(options: RunOptions) -> IO[bytes] | None:
+def _find_stdin(options: LaunchOptions) -> IO[bytes] | None:
     """What the agent would read, unless that is a person; a look takes nothing away from it."""
     if options.dry_run or sys.stdin is None or sys.stdin.isatty():
         return None

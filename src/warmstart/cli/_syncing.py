@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.text import Text
 
-from warmstart.app import ReadLog, Result, Synced, SyncReport, Workspace, sync_starts
+from warmstart.app import ReadLog, Synced, SyncReport, SyncResult, Workspace, sync_starts
 from warmstart.cli._output import (
     Column,
     list_skips,
@@ -64,7 +64,7 @@ def _cells(row: Synced) -> list[Text]:
 def _footer(report: SyncReport) -> str:
     if not report.rows:
         return "no start is waiting to be settled; see: warmstart run"
-    counts = [f"{report.count(result):,} {result}" for result in Result if report.count(result)]
+    counts = [f"{report.count(result):,} {result}" for result in SyncResult if report.count(result)]
     return f"{count(len(report.rows), 'start')}: {', '.join(counts)}"
 
 
@@ -72,7 +72,7 @@ def _to_json(report: SyncReport, log: ReadLog) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
         "starts": [_row_json(row) for row in report.rows],
-        "totals": {str(result): report.count(result) for result in Result},
+        "totals": {str(result): report.count(result) for result in SyncResult},
         "retired": [
             {"name": name, "version": version, "reason": reason}
             for name, version, reason in report.retired

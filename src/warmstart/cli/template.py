@@ -19,7 +19,7 @@ from warmstart.cli._output import Column, note, open_console, print_json
 from warmstart.errors import UsageError
 from warmstart.model import TemplateState
 from warmstart.present import (
-    Span,
+    StyledText,
     clean,
     count,
     iso_time,
@@ -363,22 +363,24 @@ def _print_listing(rows: Sequence[TemplateVersion], *, as_json: bool, of_one: bo
     note(count(len(rows), "version" if of_one else "template") + review)
 
 
-def _cells(info: TemplateVersion, *, of_one: bool) -> list[Span]:
+def _cells(info: TemplateVersion, *, of_one: bool) -> list[StyledText]:
     mark = "*" if of_one and info.current else ""
     newer = "+" if info.newest > info.version and not of_one else ""
     age = readable_duration(max(time.time() - info.created_at, 0.0))
     return [
-        Span(clean(info.name)),
-        Span(f"{mark}{info.version}{newer}"),
-        Span(one_line(info.task_type) or "-"),
-        Span(f"{info.summary.get('examples', 0):,}"),
-        Span(f"{info.summary.get('tokens', 0):,}"),
-        Span(f"{info.record.uses:,}"),
-        Span(_describe_success(info)),
-        Span(one_line(info.verdict) or "-", style=VERDICTS.get(info.verdict.partition(" ")[0], "")),
-        Span(f"{info.state}{' !' if info.flags else ''}", style=STYLES.get(info.state, "")),
-        Span(age),
-        Span(one_line(info.reason if info.state == "retired" else info.description)),
+        StyledText(clean(info.name)),
+        StyledText(f"{mark}{info.version}{newer}"),
+        StyledText(one_line(info.task_type) or "-"),
+        StyledText(f"{info.summary.get('examples', 0):,}"),
+        StyledText(f"{info.summary.get('tokens', 0):,}"),
+        StyledText(f"{info.record.uses:,}"),
+        StyledText(_describe_success(info)),
+        StyledText(
+            one_line(info.verdict) or "-", style=VERDICTS.get(info.verdict.partition(" ")[0], "")
+        ),
+        StyledText(f"{info.state}{' !' if info.flags else ''}", style=STYLES.get(info.state, "")),
+        StyledText(age),
+        StyledText(one_line(info.reason if info.state == "retired" else info.description)),
     ]
 
 

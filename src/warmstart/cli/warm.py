@@ -21,7 +21,7 @@ import click
 from warmstart import app
 from warmstart.cli._output import Column, note, print_json, write_bytes
 from warmstart.errors import UsageError
-from warmstart.present import Span, clean, count, print_table
+from warmstart.present import StyledText, clean, count, print_table
 
 if TYPE_CHECKING:
     from warmstart.app import Ranked, Rendered, StartRequest, Target, WarmStart, Workspace
@@ -150,10 +150,10 @@ def _explain(start: WarmStart) -> None:
             sys.stdout.write(f"{title:<4}{clean(part)}\n")
 
 
-def _cells(one: Ranked) -> list[Span]:
+def _cells(one: Ranked) -> list[StyledText]:
     numbers = (f"{one.fit:.2f}", f"{one.freshness:.0%}", f"{one.mean:.2f}", f"{one.draw:.2f}")
     cells = [clean(one.name), *numbers, f"{one.uses:,}", f"{one.value:.2f}", f"{one.score:.2f}"]
-    return [Span(cell) for cell in (*cells, clean(one.note))]
+    return [StyledText(cell) for cell in (*cells, clean(one.note))]
 
 
 def _to_json(start: WarmStart, rendered: Rendered, form: str) -> dict[str, Any]:

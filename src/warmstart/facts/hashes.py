@@ -13,7 +13,7 @@ from zlib import crc32
 
 import orjson
 
-from warmstart.sources import dump
+from warmstart.wire import encode_text
 
 _SIGN = 1 << 63
 """Taken off, because SQLite's integers have a sign."""
@@ -34,7 +34,7 @@ def hash_call(tool: str, arguments: Mapping[str, Any], raw: str | None) -> int:
         try:
             data = _dumps(arguments, None, _SORTED)
         except TypeError:  # too deep, or a number beyond 64 bits
-            data = dump(arguments).encode("utf-8", "replace")
+            data = encode_text(arguments).encode("utf-8", "replace")
     return (crc32(data, _start_hash(tool)) << 32 | len(data) & _LENGTH_MASK) - _SIGN
 
 

@@ -16,15 +16,8 @@ from __future__ import annotations
 from typing import Any
 
 from warmstart.model import Request, Result, Role, Tokens
-from warmstart.sources.fields import (
-    as_count,
-    as_dict,
-    as_dicts,
-    as_id,
-    as_text,
-    content_text,
-    make_request,
-)
+from warmstart.sources.fields import as_count, as_text
+from warmstart.wire import as_dict, as_dicts, as_id, content_text, make_request
 
 ROLES = {
     "system": Role.SYSTEM,
