@@ -75,6 +75,11 @@ class WarmSession:
         """The wrapped session's, where the SDK has them."""
         return getattr(self.session, "session_settings", None)
 
+    @session_settings.setter
+    def session_settings(self, value: Any) -> None:
+        wrapped: Any = self.session
+        wrapped.session_settings = value
+
     async def get_items(self, limit: int | None = None) -> list[Any]:
         """The warm-up and the newest items; a limit is for the session's own."""
         items = await self.session.get_items(limit)

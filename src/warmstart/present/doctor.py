@@ -125,14 +125,14 @@ def _list_report_fields(report: StoreReport, result: DoctorResult) -> dict[str, 
         "format": report.reader,
         "title": report.title,
         "path": str(report.path),
-        "version": report.version,
+        "version": None if report.version is None else one_line(report.version),
         "units": report.units,
         "counted": report.counted,
         "bytes": report.bytes,
         "newest": iso_time(report.newest),
         "readable": report.problem is None,
-        "problem": report.problem,
-        "skipped": list(report.skipped),
+        "problem": None if report.problem is None else one_line(report.problem),
+        "skipped": list(map(one_line, report.skipped)),
         "expiring": None
         if expiry is None
         else {

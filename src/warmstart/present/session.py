@@ -84,7 +84,7 @@ class SessionView:
     calls_only: bool = False
     errors_only: bool = False
     shared: bool = False
-    """Leave out where the session lies, for pages to be sent."""
+    """Leave out the raw session and where it lies, for pages to be sent."""
 
 
 def session_document(result: ShownSession, view: SessionView | None = None) -> Document:
@@ -107,7 +107,7 @@ def session_document(result: ShownSession, view: SessionView | None = None) -> D
         body = list(_show_transcript(session, full=view.full))
     return Document(
         title=session.id if not session.title else one_line(session.title),
-        blocks=[data, *_show_facts(session, shared=view.shared), *body],
+        blocks=[*([] if view.shared else [data]), *_show_facts(session, shared=view.shared), *body],
         footer="Made by warmstart sessions show.",
     )
 

@@ -74,12 +74,18 @@ class View:
         return begin, self._origins[last] + end - (self._ends[last - 1] if last else 0)
 
     def count_backslashes(self, place: int) -> int:
-        """How many backslashes the original has in the escape for this character; 0 if none."""
+        """How many backslashes the original has in the escape for this character; 0 if none.
+
+        ``%22`` and ``&quot;`` count as one, and for each time that they were encoded again as many
+        as a string in a string would have.
+        """
         if not self._raw:
             return 0
         piece = self._piece(place)
-        escape = self._raw[piece]
-        return len(escape) - len(escape.lstrip("\\")) if piece % 2 else 0
+        escape = self._raw[piece] if piece % 2 else ""
+        if escape[:1] in {"%", "&"}:
+            return int(2 ** (1 + max(escape.count("25", 1, -2), escape.count("amp;")))) - 1
+        return len(escape) - len(escape.lstrip("\\"))
 
     def _piece(self, place: int) -> int:
         if not self._ends:

@@ -216,7 +216,7 @@ def _find_headless(text: str, done: int, work: Work) -> Iterator[tuple[int, int,
     """Blocks whose beginning was cut off: what is left of the body stands right before the end."""
     for end in _PEM_END.finditer(text):
         if end.start() >= done:
-            if not work.spend(4):
+            if not work.spend(10):
                 yield end.start(), len(text), CROWDED
                 return
             start = _start_of_body(text, _before_dashes(text, end.start()))
