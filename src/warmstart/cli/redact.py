@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import click
 
 from warmstart.cli._output import JSON, QUIET, note, print_json, write_bytes
-
-if TYPE_CHECKING:
-    import io
 
 SCHEMA_VERSION = 1
 EXIT_FOUND = 1
@@ -100,8 +98,7 @@ def _describe_found(found: Mapping[str, int]) -> str:
 
 def _read_stdin(limit: int) -> bytes:
     """Up to ``limit`` bytes, piece by piece: between two pieces Ctrl-C is heeded."""
-    stdin = cast("io.BufferedIOBase", sys.stdin.buffer)
-    data = bytearray()
-    while len(data) < limit and (piece := stdin.read1(PIECE_BYTES)):
+    data, stream = bytearray(), cast("BufferedReader", sys.stdin.buffer)
+    while len(data) < limit and (piece := stream.read1(PIECE_BYTES)):
         data += piece
     return bytes(data[:limit])

@@ -17,16 +17,7 @@ from typing import Any
 
 from warmstart.model import Request, Result, Role, Tokens
 from warmstart.sources.fields import as_count, as_text
-from warmstart.wire import as_dict, as_dicts, as_id, content_text, make_request
-
-ROLES = {
-    "system": Role.SYSTEM,
-    "developer": Role.SYSTEM,
-    "user": Role.USER,
-    "assistant": Role.ASSISTANT,
-    "tool": Role.TOOL,
-    "function": Role.TOOL,
-}
+from warmstart.wire import ROLES, as_dict, as_dicts, as_id, content_text, make_request
 
 
 def find_role(entry: dict[str, Any]) -> Role | None:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from warmstart.wire.encoding import encode_json, encode_line
     from warmstart.wire.fields import (
         MAX_TOKENS,
+        ROLES,
         Arguments,
         Body,
         as_dict,
@@ -76,6 +77,7 @@ else:
             "encoding": ("encode_json", "encode_line"),
             "fields": (
                 "MAX_TOKENS",
+                "ROLES",
                 "Arguments",
                 "Body",
                 "as_dict",
@@ -94,6 +96,7 @@ else:
 __all__ = [
     "CODECS",
     "MAX_TOKENS",
+    "ROLES",
     "Arguments",
     "Body",
     "CallIds",

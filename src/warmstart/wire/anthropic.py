@@ -11,7 +11,6 @@ from itertools import islice
 from typing import Any
 
 from warmstart.model import Message, Request, Result, Role, Tokens
-from warmstart.wire.chat import ROLES
 from warmstart.wire.codec import (
     Event,
     Prompt,
@@ -27,6 +26,7 @@ from warmstart.wire.codec import (
     write_stop,
 )
 from warmstart.wire.fields import (
+    ROLES,
     Body,
     as_dict,
     as_dicts,

@@ -25,6 +25,7 @@ from warmstart.wire.codec import (
     write_stop,
 )
 from warmstart.wire.fields import (
+    ROLES,
     Body,
     as_argument_text,
     as_dict,
@@ -41,14 +42,6 @@ from warmstart.wire.pairing import safe_name
 
 CREATED = 1_700_000_000
 """The time in encoded responses: the same response has the same bytes."""
-ROLES = {
-    "system": Role.SYSTEM,
-    "developer": Role.SYSTEM,
-    "user": Role.USER,
-    "assistant": Role.ASSISTANT,
-    "tool": Role.TOOL,
-    "function": Role.TOOL,
-}
 _STOPS = {
     "stop": StopReason.END,
     "tool_calls": StopReason.CALLS,

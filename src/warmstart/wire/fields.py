@@ -11,13 +11,22 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from warmstart.model import Request
+from warmstart.model import Request, Role
 from warmstart.wire.encoding import encode_json
 
 Body = dict[str, Any]
 """A JSON object of a provider: a request, a response, or a part of one."""
 MAX_TOKENS = 10**12
 """More than any session uses, and sums of it stay within 64 bits."""
+ROLES = {
+    "system": Role.SYSTEM,
+    "developer": Role.SYSTEM,
+    "user": Role.USER,
+    "assistant": Role.ASSISTANT,
+    "tool": Role.TOOL,
+    "function": Role.TOOL,
+}
+"""The roles of OpenAI's messages; other formats use some of them."""
 
 
 class Arguments(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from warmstart.model import Message, Request, Result, Role
-from warmstart.wire.chat import CREATED, ROLES, decode_tool, decode_usage, encode_usage
+from warmstart.wire.chat import CREATED, decode_tool, decode_usage, encode_usage
 from warmstart.wire.codec import (
     Event,
     Prompt,
@@ -24,6 +24,7 @@ from warmstart.wire.codec import (
     read_parameters,
 )
 from warmstart.wire.fields import (
+    ROLES,
     Body,
     as_argument_text,
     as_dict,

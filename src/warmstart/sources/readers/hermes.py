@@ -42,7 +42,7 @@ from warmstart.sources.readers._hermes_copies import settle_copies
 from warmstart.sources.sqlite import DatabaseReader, open_database
 from warmstart.sources.sqlite_guard import GuardedConnection
 from warmstart.store import WARMUP_MARK, read_mark
-from warmstart.wire import as_dict, as_dicts, as_id, content_text
+from warmstart.wire import ROLES, as_dict, as_dicts, as_id, content_text
 
 DATABASE = "state.db"
 PROFILES = "profiles"
@@ -75,14 +75,6 @@ RESET_REASONS = frozenset({"session_reset", "idle", "daily", "suspended", "new_s
 HEIRS = frozenset({Link.COMPACTION, Link.BRANCH, Link.UNKNOWN})
 """Links whose sessions may begin with their parent's messages."""
 CLOCK_SLACK_SECONDS = 5.0
-ROLES = {
-    "user": Role.USER,
-    "assistant": Role.ASSISTANT,
-    "tool": Role.TOOL,
-    "function": Role.TOOL,
-    "system": Role.SYSTEM,
-    "developer": Role.SYSTEM,
-}
 _LIVE = Fate.LIVE
 BOOKKEEPING_ROLES = frozenset({"session_meta"})
 """Rows an older gateway wrote beside the conversation: no message, and nothing lost without it."""
