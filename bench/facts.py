@@ -165,6 +165,8 @@ def run_part(name: str, database: Path, home: Path) -> dict[str, Any]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+COMPILED = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+"""Without it, compiling the code would be part of every build."""
 MAIN_FORMATS = ("hermes", "claude_code")
 BUILD = """
 import sys
@@ -172,8 +174,8 @@ from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from warmstart.app import Workspace
 from warmstart.app.facts import refresh_facts
-from warmstart.model import Selection
-from warmstart.sources import ReadLog
+from warmstart.model.selection import Selection
+from warmstart.sources.log import ReadLog
 refresh_facts(Workspace.open(Path(sys.argv[2])), Selection(paths=(sys.argv[1],)), ReadLog())
 print(sum(sum(getrusage(who)[:2]) for who in (RUSAGE_SELF, RUSAGE_CHILDREN)))
 """
@@ -191,7 +193,7 @@ def measure_before(
             for side, version in enumerate(versions):
                 home = folder / "before-home"
                 command = [sys.executable, "-c", BUILD, str(path), str(home)]
-                environment = {**os.environ, "PYTHONPATH": str(version)}
+                environment = {**COMPILED, "PYTHONPATH": str(version)}
                 done = subprocess.run(
                     command, env=environment, capture_output=True, text=True, check=True
                 )

@@ -213,7 +213,8 @@ class View:
         failed = facts.statuses.error > 0
         if selection.matches_extract(facts, failed=failed, tools=tools):
             return True
-        names = (facts.agent, facts.model or "", facts.project or "", *tools)
+        named = (facts.agent, facts.model, facts.project, facts.platform)
+        names = (*filter(None, named), *tools)
         if not any(MASKED in name for name in names):
             return False
         masked = _mask_selection(selection, self.mask)
@@ -234,7 +235,8 @@ class View:
 
 def _mask_selection(selection: Selection, mask: Mask) -> Selection:
     """The selection, asking for names as the index has them."""
-    asked = {name: getattr(selection, name) for name in ("agent", "model", "project", "tool")}
+    fields = ("agent", "model", "project", "platform", "tool")
+    asked = {name: getattr(selection, name) for name in fields}
     named: dict[str, Any] = {name: mask([text])[0] for name, text in asked.items() if text}
     return replace(selection, **named)
 

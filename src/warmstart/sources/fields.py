@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from warmstart.model import Request, Tokens
 from warmstart.sources.json_text import dump, parse_strictly
@@ -21,13 +21,8 @@ MILLISECONDS_FROM = 1e11
 _MAX_SECONDS = 253_402_300_799.0
 _NUMBERS = (int, float)
 _NO_DATA: dict[str, Any] = {}
-
-
-class Arguments(NamedTuple):
-    """Call arguments, and the text they were written as where that is not a JSON object."""
-
-    data: Mapping[str, Any]
-    raw: str | None
+Arguments = tuple[Mapping[str, Any], str | None]
+"""Call arguments, and the text they were written as where that is not a JSON object."""
 
 
 def as_dict(value: Any) -> dict[str, Any]:
@@ -124,19 +119,23 @@ def _read_moment(value: Any) -> float | None:
 def parse_arguments(value: Any) -> Arguments:
     """Call arguments from an object or from a JSON string; other text is kept as ``raw``."""
     if isinstance(value, dict):
-        return Arguments(value, None)
+        return value, None
     if not isinstance(value, str):
-        return Arguments({}, None if value is None else dump(value))
-    if not value.strip():
-        return Arguments({}, None)
+        return {}, None if value is None else dump(value)
+    if not value or value.isspace():
+        return {}, None
     data = parse_strictly(value)
-    return Arguments(data, None) if isinstance(data, dict) else Arguments({}, value)
+    return (data, None) if isinstance(data, dict) else ({}, value)
 
 
 def make_request(name: Any, call_id: Any, written: Any, unnamed: str = "unknown") -> Request:
     """A call by its three fields; ``written`` are its arguments, as an object or as JSON text."""
+    tool = name if name and name.__class__ is str else unnamed
+    own_id = call_id if call_id and call_id.__class__ is str else as_id(call_id)
     data, raw = (written, None) if written.__class__ is dict else parse_arguments(written)
-    return Request(tool=as_text(name) or unnamed, id=as_id(call_id), arguments=data, raw=raw)
+    if raw is None:
+        return Request(tool=tool, id=own_id, arguments=data)
+    return Request(tool=tool, id=own_id, arguments=data, raw=raw)
 
 
 def content_text(value: Any) -> str:

@@ -211,7 +211,7 @@ def read_result(item: dict[str, Any]) -> Result:
 def _metadata_exit_code(output: Any) -> int | None:
     """Older shells answered with an object; its metadata is a field, not prose."""
     if isinstance(output, str) and output.startswith("{"):
-        output = parse_arguments(output).data
+        output, _ = parse_arguments(output)
     return as_int(as_dict(as_dict(output).get("metadata")).get("exit_code"))
 
 
