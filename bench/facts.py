@@ -123,7 +123,8 @@ def part_full(database: Path, home: Path) -> dict[str, Any]:
 def choose_sessions(workspace: Workspace, selection: Selection) -> None:
     """Which sessions a template would be made from, as building one does it."""
     with gc_paused():
-        plan_mining(read_facts(workspace, selection, ReadLog()), MiningRules(), max_sessions=40)
+        facts = read_facts(workspace, selection, ReadLog(), repeats=False)
+        plan_mining(facts, MiningRules(), max_sessions=40)
 
 
 def part_refresh(database: Path, home: Path) -> dict[str, Any]:

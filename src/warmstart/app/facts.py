@@ -79,9 +79,12 @@ def read_facts(
     log: ReadLog,
     *,
     rebuild: bool = False,
+    repeats: bool = True,
     on_progress: Progress | None = None,
 ) -> Iterator[SessionFacts]:
     """The facts of the sessions selected, in the order of their sources.
+
+    ``repeats`` is False for a caller that does not ask which calls repeat each other.
 
     Raises:
         NotFoundError: there is nothing at a path.
@@ -92,7 +95,8 @@ def read_facts(
             for session in workspace.read_sessions(selection, log):
                 yield derive_facts(session)
             return
-        yield from load_facts(view.connection, [n for n, _ in view.select(selection)])
+        numbers = [number for number, _ in view.select(selection)]
+        yield from load_facts(view.connection, numbers, repeats=repeats)
 
 
 def read_rows(
