@@ -33,7 +33,7 @@ from warmstart.present import bootstrap_document, list_skips, show_progress
 @JSON
 @QUIET
 def bootstrap(*, asked: str | None, jobs: int, as_json: bool, quiet: bool, **wanted: Any) -> None:
-    """Let your agent do 10 to 20 different tasks, and make a template of what worked.
+    """Run 10 to 20 different tasks, and make a template of what worked.
 
     TASKS has one task per line (docs/experiments.md). The template is saved as a draft: read it,
     approve it, and test it on other tasks. Interrupted, the same command goes on where it was.

@@ -82,7 +82,7 @@ def list_sessions(
 @_location_options
 @JSON
 def reset_session(*, session_key: str, as_json: bool, **location: Any) -> None:
-    """Let KEY start over with an empty session; what was said stays stored."""
+    """Start KEY over with an empty session; the old one stays stored."""
     chat = reset_chat(GatewayLocation(**location), session_key)
     put_out(moved_document(chat), as_json=as_json)
 

@@ -26,7 +26,7 @@ EXIT_NO_COMMAND = 127
               shell_complete=complete_templates,
               help="A template, NAME@VERSION, or auto: the one that fits.")  # fmt: skip
 @click.option("--unreviewed", is_flag=True,
-              help="Also use a draft nobody has approved; stderr says so.")  # fmt: skip
+              help="Also use a draft that is not approved.")  # fmt: skip
 @click.option("--budget", type=click.IntRange(min=0), metavar="N", help="Tokens at most.")
 @click.option("--cold", is_flag=True, help="Start without a template, and write that down.")
 @click.option("--message", default="", metavar="TEXT",

@@ -136,7 +136,7 @@ def show_template(
 @click.option("--as", "form", type=click.Choice(SHOWN_FORMS),
               help="Form to write; else text, and openai with --json.")  # fmt: skip
 @click.option("--details", is_flag=True, help="Name each part that is used or left out.")
-@click.option("--unreviewed", is_flag=True, help="Also a draft that nobody has approved.")
+@click.option("--unreviewed", is_flag=True, help="Also a draft that is not approved.")
 @STORE
 @JSON
 def test_template(
@@ -178,7 +178,7 @@ def diff_templates(*, old: str, new: str, store: str | None, as_json: bool) -> N
 def approve_template(
     *, spec: str, despite_flags: bool, yes: bool, store: str | None, as_json: bool
 ) -> None:
-    """Let a template be used: the newest version, unless one is named.
+    """Approve a template for use: the newest version, unless one is named.
 
     What is approved is shown first, with what changes against the version in use, and you are
     asked. Without a terminal it takes NAME@VERSION and --yes. From then on it may be chosen for
@@ -207,7 +207,7 @@ def _refuse_unasked(review: Review, *, despite_flags: bool) -> UsageError:
     info = review.page.info
     show, approve = info.review_steps
     return UsageError(
-        f"nobody can be asked here, so approving {info.name!r} needs the version and --yes",
+        f"there is no terminal to ask on, so approving {info.name!r} needs the version and --yes",
         hint=f"read it: {show}; then: {approve} --yes{options}",
     )
 
@@ -228,7 +228,7 @@ def retire_template(*, spec: str, reason: str, store: str | None, as_json: bool)
 @STORE
 @JSON
 def roll_back(*, spec: str, store: str | None, as_json: bool) -> None:
-    """Let an older version be the one in use again; no version is deleted."""
+    """Make an older version the current one again; no version is deleted."""
     info = app.roll_back(app.Workspace.open(), spec, store=store)
     put_out(rolled_back_document(info), as_json=as_json)
 
@@ -345,7 +345,7 @@ def write_dataset(
     workspace = app.Workspace.open()
     made = app.make_dataset(workspace, names, **options)
     if made.unapproved:
-        note(f"{count(made.unapproved, 'template')} in it that nobody has approved")
+        note(f"{count(made.unapproved, 'template')} in it not approved")
     if output is None:
         write_bytes(b"".join(made.lines))
         note(count(len(made.lines), "row"), quiet=as_json)

@@ -79,7 +79,7 @@ def _all(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Comm
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @_NAME
 @click.option("--type", "task_type", type=click.Choice(_TYPES), default="auto", show_default=True,
-              help="Kind of work; auto asks the calls.")  # fmt: skip
+              help="Kind of work; auto decides by the calls.")  # fmt: skip
 @click.option("--format", "format_name", metavar="NAME", help="Read PATHs as this format.")
 @_MAX
 @_all(*_COMMON)

@@ -41,7 +41,7 @@ REQUEST_FORMS = ("openai", "responses", "anthropic")
               shell_complete=complete_templates,
               help="A template, NAME@VERSION, or auto: the one that fits.")  # fmt: skip
 @click.option("--unreviewed", is_flag=True,
-              help="Also use a draft nobody has approved; stderr says so.")  # fmt: skip
+              help="Also use a draft that is not approved.")  # fmt: skip
 @click.option("--as", "form", type=click.Choice(FORMS), default="text", show_default=True,
               help="Form to write.")  # fmt: skip
 @click.option("--budget", type=click.IntRange(min=0), metavar="N", help="Tokens at most.")

@@ -106,7 +106,7 @@ def _list_next(page: TemplatePage) -> list[tuple[str, str]]:
 
 
 def _show_newer(page: TemplatePage) -> Iterator[Block]:
-    """Lines about newer versions, so that nobody takes one version for another."""
+    """Lines about newer versions, so that one version is not taken for another."""
     if not page.newer:
         return
     info, newest = page.info, page.newer[-1]

@@ -210,7 +210,7 @@ def exported_document(report: ExportReport) -> Document:
     info = report.info
     lines = [f"written to {report.path}, sha256 {report.id}"]
     if info.state is not TemplateState.APPROVED:
-        lines.append(f"{info.spec} is {info.state}: nobody has approved it here")
+        lines.append(f"{info.spec} is {info.state}, not approved here")
     if report.redactions:
         found = _join_counts(report.redactions)
         lines.append(f"redaction found more than when it was built: {found}")
