@@ -13,9 +13,11 @@ import os
 import re
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,6 +31,7 @@ from warmstart.cli.main import cli
 from warmstart.model import ErrorClass, Status
 from warmstart.outcome import complaints, explicit, refusals, structure, words
 from warmstart.samples import samples_path
+from warmstart.testing import Reply, Script, ScriptedEndpoint
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -214,6 +217,15 @@ def test_every_command_works_and_prints_what_is_shown(home: Path, name: str) -> 
             check_shown(line.shown, output)
 
 
+def test_queries_of_the_facts_page_give_rows(home: Path) -> None:
+    assert run(["profile"])[0] == 0
+    queries = "".join(find_blocks(DOCS / "facts.md", "sql")).split(";\n")
+    with closing(sqlite3.connect(home / "warmstart" / "facts.db")) as db:
+        counts = [len(db.execute(query).fetchall()) for query in queries if query.strip()]
+    assert len(counts) == 2
+    assert min(counts) > 0
+
+
 def test_only_what_can_be_installed_is_named() -> None:
     for page in [*PAGES.values(), DOCS / GENERATED]:
         text = page.read_text("utf-8")
@@ -240,6 +252,20 @@ def test_python_on_a_page_is_python(name: str) -> None:
                     assert has_name(node.module or "", alias.name), f"{node.module}: {alias.name}"
 
 
+@pytest.mark.parametrize("name", TYPED_PAGES)
+def test_examples_for_users_run(home: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    del home
+    pytest.importorskip("openai")
+    pytest.importorskip("agents")
+    pytest.importorskip("anthropic")
+    with ScriptedEndpoint(Script(Reply("Done."), Reply("Done."))) as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{endpoint.url}/v1")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", endpoint.url)
+        for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+            monkeypatch.setenv(variable, "none")
+        exec(compile("\n".join(find_blocks(PAGES[name], "python")), name, "exec"), {})  # noqa: S102 - ours
+
+
 def test_examples_for_users_are_well_typed(tmp_path: Path) -> None:
     files = [tmp_path / f"page_{number}.py" for number in range(len(TYPED_PAGES) + 1)]
     for file, name in zip(files, TYPED_PAGES, strict=False):
@@ -248,7 +274,9 @@ def test_examples_for_users_are_well_typed(tmp_path: Path) -> None:
     files[-1].write_text(readme.replace("start.finish(", "start.finnish("), "utf-8")
     api = pytest.importorskip("mypy.api")
     config = tmp_path / "mypy.ini"  # what others typed takes most of the time and is not asked for
-    config.write_text("[mypy]\n[mypy-agents.*,openai.*]\nfollow_imports = skip\n", "utf-8")
+    config.write_text(
+        "[mypy]\n[mypy-agents.*,anthropic.*,openai.*]\nfollow_imports = skip\n", "utf-8"
+    )
     options = ["--no-incremental", "--follow-imports=silent", "--config-file", str(config)]
     problems, _, _ = api.run([*map(str, files), *options])
     found = [line for line in problems.splitlines() if ": error: " in line]

@@ -10,7 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from warmstart.app.ablation import Ablation, Arms, Compaction, plan_ablation, plan_compaction
+    from warmstart.app.ablation import (
+        Ablation,
+        AblationRequest,
+        Arms,
+        plan_ablation,
+        plan_compaction,
+    )
     from warmstart.app.bootstrap import Bootstrap, Bootstrapped, bootstrap_template
     from warmstart.app.checks import judge_success
     from warmstart.app.compare import CompareResult, compare_sides
@@ -82,9 +88,9 @@ if TYPE_CHECKING:
         validate_files,
         verify_library,
     )
-    from warmstart.app.starts import Outcome, find_start, hash_message, settle_start
+    from warmstart.app.starts import StartOutcome, find_start, hash_message, settle_start
     from warmstart.app.store import StoreCheck, check_store
-    from warmstart.app.syncing import Result, Synced, SyncReport, find_first_start, sync_starts
+    from warmstart.app.syncing import Synced, SyncReport, SyncResult, find_first_start, sync_starts
     from warmstart.app.templates import (
         Approval,
         EditResult,
@@ -137,7 +143,7 @@ if TYPE_CHECKING:
     from warmstart.redact import MAX_CHARACTERS, RedactionError, Redactor, redact
     from warmstart.sources import (
         READERS,
-        Found,
+        FoundUnit,
         ReadLog,
         Unit,
         get_reader,
@@ -201,7 +207,7 @@ else:
             "warmstart.profile": ("Comparison", "ToolRules"),
             "warmstart.redact": ("MAX_CHARACTERS", "RedactionError", "Redactor", "redact"),
             "warmstart.sources": (
-                "Found",
+                "FoundUnit",
                 "READERS",
                 "ReadLog",
                 "Unit",
@@ -245,7 +251,13 @@ else:
                 "encode_json",
                 "insert_before",
             ),
-            "ablation": ("Ablation", "Arms", "Compaction", "plan_ablation", "plan_compaction"),
+            "ablation": (
+                "Ablation",
+                "Arms",
+                "AblationRequest",
+                "plan_ablation",
+                "plan_compaction",
+            ),
             "bootstrap": ("Bootstrap", "Bootstrapped", "bootstrap_template"),
             "checks": ("judge_success",),
             "compare": ("CompareResult", "compare_sides"),
@@ -312,9 +324,9 @@ else:
                 "validate_files",
                 "verify_library",
             ),
-            "starts": ("Outcome", "find_start", "hash_message", "settle_start"),
+            "starts": ("StartOutcome", "find_start", "hash_message", "settle_start"),
             "store": ("StoreCheck", "check_store"),
-            "syncing": ("Result", "SyncReport", "Synced", "find_first_start", "sync_starts"),
+            "syncing": ("SyncResult", "SyncReport", "Synced", "find_first_start", "sync_starts"),
             "templates": (
                 "Approval",
                 "TemplateDiff",
@@ -364,6 +376,7 @@ __all__ = [
     "READERS",
     "READY",
     "Ablation",
+    "AblationRequest",
     "Approval",
     "Arms",
     "Backup",
@@ -376,7 +389,6 @@ __all__ = [
     "Change",
     "ChatSession",
     "Codec",
-    "Compaction",
     "CompactionRequest",
     "CompactionResult",
     "CompareResult",
@@ -391,7 +403,7 @@ __all__ = [
     "ExperimentState",
     "FactsStatus",
     "FlushRound",
-    "Found",
+    "FoundUnit",
     "GatewayLocation",
     "ImportReport",
     "ImportedFile",
@@ -401,7 +413,6 @@ __all__ = [
     "Metric",
     "MiningRules",
     "NewExperiment",
-    "Outcome",
     "ProfileResult",
     "Prompt",
     "Ranked",
@@ -411,7 +422,6 @@ __all__ = [
     "Redactor",
     "Rendered",
     "RepairResult",
-    "Result",
     "Review",
     "RunOptions",
     "RunResult",
@@ -424,10 +434,12 @@ __all__ = [
     "SizingRequest",
     "SizingResult",
     "Start",
+    "StartOutcome",
     "StartRequest",
     "StoppingRule",
     "StoreCheck",
     "SyncReport",
+    "SyncResult",
     "Synced",
     "Target",
     "TemplateChoice",

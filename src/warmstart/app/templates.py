@@ -69,7 +69,7 @@ class TemplatePage(NamedTuple):
     flags: tuple[str, ...]
     """Places that read like instructions, by today's rules."""
     evidence: tuple[str, ...]
-    """The same with the words."""
+    """The flags, each with the words it was found by."""
     newer: tuple[TemplateVersion, ...]
     """Versions of the same name that are newer than this one."""
     records: tuple[TemplateRecord, ...]

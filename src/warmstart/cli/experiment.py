@@ -13,8 +13,8 @@ from warmstart.app import (
     DEFAULT_HOLDOUT,
     MARGINS,
     Ablation,
+    AblationRequest,
     Arms,
-    Compaction,
     Design,
     Direction,
     ExperimentState,
@@ -214,7 +214,7 @@ def compact(*, as_json: bool, **given: Any) -> None:
     """
     if bool(given["template"]) == bool(given["session"]):
         raise UsageError("name what to shorten", hint="--template NAME, or --session ID")
-    request = Compaction(
+    request = AblationRequest(
         name=given["name"],
         budget=given["budget"],
         template=given["template"],

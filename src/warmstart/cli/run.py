@@ -12,7 +12,7 @@ from warmstart.cli._output import QUIET, note, put_out
 from warmstart.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from warmstart.integrations import LaunchPlan, RunOptions
+    from warmstart.integrations import LaunchOptions, LaunchPlan
     from warmstart.present import Document
 
 AGENTS = ("claude", "codex", "hermes")
@@ -58,9 +58,9 @@ def run(
     says why. Which template the session got is kept for: warmstart sync
     """
     from warmstart.app import Workspace  # noqa: PLC0415 - keeps --help light
-    from warmstart.integrations import RunOptions, plan_launch, run_plan  # noqa: PLC0415 - same
+    from warmstart.integrations import LaunchOptions, plan_launch, run_plan  # noqa: PLC0415 - same
 
-    workspace, options = Workspace.open(), RunOptions(form=form or "", **given)
+    workspace, options = Workspace.open(), LaunchOptions(form=form or "", **given)
     try:
         plan = plan_launch(workspace, command, options, stdin=_find_stdin(options))
     except NotFoundError as error:
@@ -79,7 +79,7 @@ def run(
     ctx.exit(run_plan(workspace, plan, lambda text: note(f"warmstart: {text}", quiet=quiet)))
 
 
-def _find_stdin(options: RunOptions) -> IO[bytes] | None:
+def _find_stdin(options: LaunchOptions) -> IO[bytes] | None:
     """What the agent would read, unless that is a person; a dry run takes nothing from it."""
     if options.dry_run or sys.stdin is None or sys.stdin.isatty():
         return None

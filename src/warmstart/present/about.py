@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from warmstart.present.document import Block, Span, Text
+from warmstart.present.document import Block, StyledText, Text
 from warmstart.present.text import count, local_time
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def describe_filters(selection: Selection) -> tuple[str, ...]:
         ("agent", selection.agent),
         ("model contains", selection.model),
         ("project contains", selection.project),
+        ("platform", selection.platform),
         ("called", selection.tool),
         *((name, None if at is None else local_time(at)) for name, at in moments.items()),
         *((name, None if n is None else count(n, "message")) for name, n in sizes.items()),
@@ -77,7 +78,7 @@ def name_call(session: str, position: int, ids: Mapping[str, str]) -> str:
 def name_show_command(session: str, paths: Sequence[str]) -> Block:
     """The command that shows what failed in a session, to be copied."""
     words = ["warmstart", "sessions", "show", session, *paths, "--errors"]
-    return Text(["next: ", Span(shlex.join(words), "code")], whole=True)
+    return Text(["next: ", StyledText(shlex.join(words), "code")], whole=True)
 
 
 def shift_label(label: str) -> str:

@@ -12,9 +12,9 @@ from warmstart._version import __version__
 from warmstart.experiment import (
     ANSWERS,
     NOUNS,
+    ArmComparison,
     ArmSummary,
     ArmVerdict,
-    Comparison,
     Conclusion,
     Effect,
     ExperimentReport,
@@ -153,7 +153,7 @@ def _answers(report: ExperimentReport) -> Iterator[Block]:
             yield _answer(report, arm, comparison)
 
 
-def _answer(report: ExperimentReport, verdict: ArmVerdict, comparison: Comparison) -> Callout:
+def _answer(report: ExperimentReport, verdict: ArmVerdict, comparison: ArmComparison) -> Callout:
     label = verdict.conclusion.value + (" · pilot" if verdict.pilot else "")
     if not report.decided:
         label += " · unfinished"
@@ -164,7 +164,7 @@ def _answer(report: ExperimentReport, verdict: ArmVerdict, comparison: Compariso
     return Callout(tone=TONES[verdict.conclusion], label=label, content=text)
 
 
-def _price(comparison: Comparison) -> str:
+def _price(comparison: ArmComparison) -> str:
     """Success and tokens, where the verdict is not about them: a gain may cost too much."""
     shown = (Metric.SUCCESS, Metric.TOKENS)
     return "; ".join(
@@ -421,7 +421,7 @@ def _tasks(report: ExperimentReport) -> Iterator[Block]:
             yield Details(summary=f"Task by task: {one.treatment}", blocks=blocks)
 
 
-def _task_table(report: ExperimentReport, comparison: Comparison) -> Table:
+def _task_table(report: ExperimentReport, comparison: ArmComparison) -> Table:
     """Control and treatment of each task on the primary metric, by difference."""
     effect = comparison.primary
     values = {

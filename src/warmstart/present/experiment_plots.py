@@ -9,8 +9,8 @@ from warmstart.experiment import (
     MARGINS,
     NOUNS,
     Analysis,
+    ArmComparison,
     ArmSummary,
-    Comparison,
     Conclusion,
     Effect,
     ExperimentReport,
@@ -153,13 +153,13 @@ def _show_amount(value: float) -> str:
     return amount(math.exp(value))
 
 
-def order_tasks(comparison: Comparison, *, lower_is_better: bool) -> list[tuple[str, float]]:
+def order_tasks(comparison: ArmComparison, *, lower_is_better: bool) -> list[tuple[str, float]]:
     """Tasks with their differences, those that gained most first."""
     sign = 1.0 if lower_is_better else -1.0
     return sorted(comparison.primary.differences, key=lambda pair: (sign * pair[1], pair[0]))
 
 
-def plot_tasks(report: ExperimentReport, comparison: Comparison) -> Plot | None:
+def plot_tasks(report: ExperimentReport, comparison: ArmComparison) -> Plot | None:
     """Every task before and after on the primary metric, by difference."""
     effect = comparison.primary
     pairs = _list_pairs(report, comparison)
@@ -187,7 +187,7 @@ def plot_tasks(report: ExperimentReport, comparison: Comparison) -> Plot | None:
     return Plot(draw=draw, caption=caption)
 
 
-def _list_pairs(report: ExperimentReport, comparison: Comparison) -> list[TaskPair]:
+def _list_pairs(report: ExperimentReport, comparison: ArmComparison) -> list[TaskPair]:
     effect = comparison.primary
     values = {
         row.task: {arm.arm: arm.value for arm in row.arms} for row in report.verdict.analysis.tasks
@@ -200,7 +200,7 @@ def _list_pairs(report: ExperimentReport, comparison: Comparison) -> list[TaskPa
     return pairs
 
 
-def plot_sequence(report: ExperimentReport, comparison: Comparison) -> Plot | None:
+def plot_sequence(report: ExperimentReport, comparison: ArmComparison) -> Plot | None:
     """The confidence sequence of the primary difference."""
     design, effect = report.plan.design, comparison.primary
     path = [
@@ -229,7 +229,7 @@ def plot_sequence(report: ExperimentReport, comparison: Comparison) -> Plot | No
     return Plot(draw=draw, caption=caption)
 
 
-def plot_evidence(comparison: Comparison) -> Plot | None:
+def plot_evidence(comparison: ArmComparison) -> Plot | None:
     """The running e-value."""
     watched = comparison.monitoring
     if watched is None or not watched.e_values:

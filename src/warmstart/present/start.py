@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from warmstart.present.document import Block, Column, Document, Span, Table, Text
+from warmstart.present.document import Block, Column, Document, StyledText, Table, Text
 from warmstart.present.text import count, iso_time, local_time
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _show_ranking(start: WarmStart) -> Iterator[Block]:
         yield from (Text(f"{title:<4}{part}", whole=True) for part in parts)
 
 
-def _rank_cells(one: Ranked) -> list[str | Span]:
+def _rank_cells(one: Ranked) -> list[str | StyledText]:
     numbers = (f"{one.fit:.2f}", f"{one.freshness:.0%}", f"{one.mean:.2f}", f"{one.draw:.2f}")
     return [one.name, *numbers, f"{one.uses:,}", f"{one.value:.2f}", f"{one.score:.2f}", one.note]
 
@@ -170,7 +170,7 @@ def installed_document(agent: str, done: Sequence[tuple[str, str]]) -> Document:
 
 def sync_document(report: SyncReport, skipped: Sequence[Mapping[str, Any]] = ()) -> Document:
     """What became of each start that was still open."""
-    from warmstart.app import Result  # noqa: PLC0415 - loads the facts
+    from warmstart.app import SyncResult  # noqa: PLC0415 - loads the facts
 
     table = Table(columns=STARTS, rows=[_sync_cells(row) for row in report.rows])
     return Document(
@@ -179,7 +179,7 @@ def sync_document(report: SyncReport, skipped: Sequence[Mapping[str, Any]] = ())
         data={
             "schema_version": SCHEMA_VERSION,
             "starts": [_list_sync_fields(row) for row in report.rows],
-            "totals": {str(result): report.count(result) for result in Result},
+            "totals": {str(result): report.count(result) for result in SyncResult},
             "retired": [
                 {"name": name, "version": version, "reason": reason}
                 for name, version, reason in report.retired
@@ -191,18 +191,18 @@ def sync_document(report: SyncReport, skipped: Sequence[Mapping[str, Any]] = ())
 
 def describe_sync(report: SyncReport) -> list[str]:
     """Templates that were retired, and how many starts came to what."""
-    from warmstart.app import Result  # noqa: PLC0415 - loads the facts
+    from warmstart.app import SyncResult  # noqa: PLC0415 - loads the facts
 
     if not report.rows:
         return ["no start is waiting to be settled; see: warmstart run"]
-    counts = [f"{report.count(result):,} {result}" for result in Result if report.count(result)]
+    counts = [f"{report.count(result):,} {result}" for result in SyncResult if report.count(result)]
     return [
         *(f"{name}@{version}: {reason}" for name, version, reason in report.retired),
         f"{count(len(report.rows), 'start')}: {', '.join(counts)}",
     ]
 
 
-def _sync_cells(row: Synced) -> list[str | Span]:
+def _sync_cells(row: Synced) -> list[str | StyledText]:
     start = row.start
     template = f"{start.template}@{start.version}" if start.template else "-"
     numbers = ["-" if value is None else f"{value:,}" for value in (row.calls, row.errors)]

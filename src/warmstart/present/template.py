@@ -23,7 +23,7 @@ from warmstart.present.document import (
     Excerpt,
     Heading,
     NextSteps,
-    Span,
+    StyledText,
     Text,
 )
 from warmstart.present.templates import describe_success, version_fields
@@ -328,7 +328,11 @@ def _show_example(number: int, example: Example, cut: _Cut) -> Iterator[Block]:
         f"  [{example.pattern_type}, success is {example.certainty},"
         f" {_times(example.count)} in {count(example.sessions, 'session')}]"
     )
-    yield Text([Span(f"{number}. {example.tool}", "strong"), Span(seen, "muted")], indent=2, hang=3)
+    yield Text(
+        [StyledText(f"{number}. {example.tool}", "strong"), StyledText(seen, "muted")],
+        indent=2,
+        hang=3,
+    )
     if example.intent:
         yield _labelled("user:   ", cut.line(example.intent))
     yield _labelled("call:   ", cut.line(_write_json(example.arguments)), "code")
@@ -351,7 +355,7 @@ def _show_recovery(number: int, recovery: Recovery, cut: _Cut) -> Iterator[Block
         f": {cut.line(recovery.signature)}  [worked {recovery.count:,} of {recovery.tries:,} times,"
         f" {count(recovery.sessions, 'session')}]"
     )
-    yield Text([Span(head, "strong"), worked], indent=2, hang=3)
+    yield Text([StyledText(head, "strong"), worked], indent=2, hang=3)
     yield _labelled("tried:  ", cut.line(_write_json(recovery.failed_arguments)), "code")
     yield _labelled("error:  ", cut.line(recovery.error))
     repair = f"{recovery.repaired_by} {cut.line(_write_json(recovery.arguments))}"
@@ -361,7 +365,7 @@ def _show_recovery(number: int, recovery: Recovery, cut: _Cut) -> Iterator[Block
 
 
 def _labelled(label: str, text: str, style: str = "") -> Text:
-    return Text([Span(label, "muted"), Span(text, style)], indent=5, hang=8)
+    return Text([StyledText(label, "muted"), StyledText(text, style)], indent=5, hang=8)
 
 
 def _list_arguments(template: Template) -> Iterator[str]:

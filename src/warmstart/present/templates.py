@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from warmstart.model import TemplateState
-from warmstart.present.document import Column, Document, Span, Table, Text
+from warmstart.present.document import Column, Document, StyledText, Table, Text
 from warmstart.present.text import count, iso_time, one_line, readable_duration
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def describe_templates(rows: Sequence[TemplateVersion], *, of_one: bool = False)
     return count(len(rows), "version" if of_one else "template") + review
 
 
-def _make_cells(info: TemplateVersion, *, of_one: bool) -> list[str | Span]:
+def _make_cells(info: TemplateVersion, *, of_one: bool) -> list[str | StyledText]:
     mark = "*" if of_one and info.current else ""
     newer = "+" if info.newest > info.version and not of_one else ""
     verdict = one_line(info.verdict)
@@ -80,8 +80,8 @@ def _make_cells(info: TemplateVersion, *, of_one: bool) -> list[str | Span]:
         f"{info.summary.get('tokens', 0):,}",
         f"{info.record.uses:,}",
         describe_success(info),
-        Span(verdict or "-", VERDICTS.get(verdict.partition(" ")[0], "")),
-        Span(f"{info.state}{' !' if info.flags else ''}", STATES.get(info.state, "")),
+        StyledText(verdict or "-", VERDICTS.get(verdict.partition(" ")[0], "")),
+        StyledText(f"{info.state}{' !' if info.flags else ''}", STATES.get(info.state, "")),
         readable_duration(max(time.time() - info.created_at, 0.0)),
         one_line(info.reason if info.state == "retired" else info.description),
     ]

@@ -1,8 +1,8 @@
 """Secrets broken over two lines, as terminals, mails and editors wrap them.
 
-Where a line ends in characters of a key and the next one begins with a run of them that is no word,
-the end of the one and the beginning of the other are put together and searched like any text. What
-is found counts only if it goes over the break.
+Where a line ends in characters of a key and the next one begins with a run of them that is not a
+word, the end of the one and the beginning of the other are put together and searched like any text.
+What is found counts only if it goes over the break.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class Command(NamedTuple):
     needs: str = ""
     """Only with one of these words among the arguments."""
     position: int = 0
-    """Which argument that is no flag is the secret, counted from 1; -1 is the last."""
+    """Which argument, flags not counted, is the secret, counted from 1; -1 is the last."""
 
 
 COMMANDS: tuple[Command, ...] = (

@@ -123,7 +123,7 @@ class Redactor:
         """The text without secrets; redacting the result again changes nothing.
 
         Raises:
-            RedactionError: it is no text, or longer than ``MAX_CHARACTERS``.
+            RedactionError: it is not text, or longer than ``MAX_CHARACTERS``.
         """
         _check(text)
         if self._is_known_clean(text):
@@ -176,7 +176,7 @@ class Redactor:
         """A JSON value with every text in it redacted, keys too, and the same structure.
 
         Raises:
-            RedactionError: it is no JSON value, or nested deeper than ``MAX_DEPTH``.
+            RedactionError: it is not a JSON value, or nested deeper than ``MAX_DEPTH``.
         """
         return self._walk(value, 0)
 
@@ -207,7 +207,7 @@ class Redactor:
         return clean
 
     def _walk_items(self, items: list[Any] | tuple[Any, ...], depth: int) -> list[Any]:
-        """Items one by one; what follows a flag such as ``--password`` is told by it."""
+        """Items one by one; what follows a flag such as ``--password`` is named by it."""
         clean: list[Any] = []
         before: Any = None
         for item in items:

@@ -1,4 +1,4 @@
-"""The key formats of vendors that can be told by their own letters.
+"""The key formats of vendors that are known by their own letters.
 
 A rule is found by one of its marks, fixed letters at its beginning, and then has to match as a
 whole. Lengths are lower bounds on purpose: a key cut short or grown longer is still a key. Formats

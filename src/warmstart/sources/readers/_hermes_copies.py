@@ -21,7 +21,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from warmstart.model import Fate, Kind, Message, Role
-from warmstart.sources.json_text import dump
+from warmstart.wire import encode_text
 
 MAX_HEAD = 24
 """How many first messages a compaction is taken to keep at most."""
@@ -66,15 +66,16 @@ def settle_copies(
 
 
 def _find_batches(messages: Sequence[Message]) -> list[_Batch]:
-    archived = [i for i, m in enumerate(messages) if m.fate is Fate.ARCHIVED]
+    archived_fate, summary_kind = Fate.ARCHIVED, Kind.SUMMARY
+    archived = [i for i, m in enumerate(messages) if m.fate is archived_fate]
+    summaries = [i for i, m in enumerate(messages) if m.kind is summary_kind]
     boundary = _first_live_after(messages, archived[-1]) if archived else None
     batches = []
-    for index, message in enumerate(messages):
-        if message.kind is Kind.SUMMARY:
-            start = index - _head_length(messages, index)
-            if boundary is not None and boundary <= index:
-                start, boundary = min(start, boundary), None
-            batches.append(_Batch(start, index))
+    for index in summaries:
+        start = index - _head_length(messages, index)
+        if boundary is not None and boundary <= index:
+            start, boundary = min(start, boundary), None
+        batches.append(_Batch(start, index))
     if boundary is not None:
         batches.append(_Batch(boundary, boundary))
     return batches
@@ -171,7 +172,7 @@ def _key(message: Message) -> Hashable:
     if message.role is Role.TOOL:
         return ("result", message.results[0].call_id)
     if message.requests:
-        return tuple((r.id, r.tool, r.raw or dump(r.arguments)) for r in message.requests)
+        return tuple((r.id, r.tool, r.raw or encode_text(r.arguments)) for r in message.requests)
     return (message.role, message.text)
 
 

@@ -16,21 +16,12 @@ from typing import Any
 from warmstart.errors import SourceError
 from warmstart.model import Kind, Message, Request, Result, Role, Session
 from warmstart.sources.assemble import build_session
-from warmstart.sources.fields import (
-    as_dict,
-    as_dicts,
-    as_float,
-    as_id,
-    as_list,
-    as_text,
-    content_text,
-    parse_arguments,
-    parse_tokens,
-)
+from warmstart.sources.fields import as_float, as_list, as_text, parse_tokens
 from warmstart.sources.files import read_json
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_run, strip_suffixes
 from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
+from warmstart.wire import as_dict, as_dicts, as_id, content_text, parse_arguments
 
 COMMANDS = frozenset(
     {
@@ -94,7 +85,7 @@ def _has_steps(document: dict[str, Any]) -> bool:
 def _build(document: dict[str, Any], path: Path, log: ReadLog, suffix: str) -> Session:
     info = as_dict(document.get("info"))
     stats = as_dict(info.get("model_stats"))
-    config = parse_arguments(document.get("replay_config")).data
+    config, _ = parse_arguments(document.get("replay_config"))
     listed = as_list(document.get("trajectory"))
     steps = as_dicts(listed)
     if len(steps) < len(listed):
@@ -127,7 +118,8 @@ def _run_id(task: str, steps: list[dict[str, Any]]) -> str:
 
 def _working_folder(step: dict[str, Any]) -> str | None:
     """From the state after a step, an object or (in 0.x) its JSON text."""
-    return as_text(parse_arguments(step.get("state")).data.get("working_dir"))
+    state, _ = parse_arguments(step.get("state"))
+    return as_text(state.get("working_dir"))
 
 
 def _read_prompts(document: dict[str, Any], steps: list[dict[str, Any]]) -> Iterator[Message]:
