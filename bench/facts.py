@@ -123,7 +123,8 @@ def part_full(database: Path, home: Path) -> dict[str, Any]:
 def choose_sessions(workspace: Workspace, selection: Selection) -> None:
     """Which sessions a template would be made from, as building one does it."""
     with gc_paused():
-        plan_mining(read_facts(workspace, selection, ReadLog()), MiningRules(), max_sessions=40)
+        facts = read_facts(workspace, selection, ReadLog(), repeats=False)
+        plan_mining(facts, MiningRules(), max_sessions=40)
 
 
 def part_refresh(database: Path, home: Path) -> dict[str, Any]:
@@ -165,6 +166,8 @@ def run_part(name: str, database: Path, home: Path) -> dict[str, Any]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+COMPILED = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+"""Without it, compiling the code would be part of every build."""
 MAIN_FORMATS = ("hermes", "claude_code")
 BUILD = """
 import sys
@@ -172,8 +175,8 @@ from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from warmstart.app import Workspace
 from warmstart.app.facts import refresh_facts
-from warmstart.model import Selection
-from warmstart.sources import ReadLog
+from warmstart.model.selection import Selection
+from warmstart.sources.log import ReadLog
 refresh_facts(Workspace.open(Path(sys.argv[2])), Selection(paths=(sys.argv[1],)), ReadLog())
 print(sum(sum(getrusage(who)[:2]) for who in (RUSAGE_SELF, RUSAGE_CHILDREN)))
 """
@@ -191,7 +194,7 @@ def measure_before(
             for side, version in enumerate(versions):
                 home = folder / "before-home"
                 command = [sys.executable, "-c", BUILD, str(path), str(home)]
-                environment = {**os.environ, "PYTHONPATH": str(version)}
+                environment = {**COMPILED, "PYTHONPATH": str(version)}
                 done = subprocess.run(
                     command, env=environment, capture_output=True, text=True, check=True
                 )

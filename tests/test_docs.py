@@ -257,9 +257,12 @@ def test_examples_for_users_run(home: Path, name: str, monkeypatch: pytest.Monke
     del home
     pytest.importorskip("openai")
     pytest.importorskip("agents")
-    with ScriptedEndpoint(Script(Reply("Done."))) as endpoint:
+    pytest.importorskip("anthropic")
+    with ScriptedEndpoint(Script(Reply("Done."), Reply("Done."))) as endpoint:
         monkeypatch.setenv("OPENAI_BASE_URL", f"{endpoint.url}/v1")
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", endpoint.url)
+        for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+            monkeypatch.setenv(variable, "none")
         exec(compile("\n".join(find_blocks(PAGES[name], "python")), name, "exec"), {})  # noqa: S102 - ours
 
 
@@ -271,7 +274,9 @@ def test_examples_for_users_are_well_typed(tmp_path: Path) -> None:
     files[-1].write_text(readme.replace("start.finish(", "start.finnish("), "utf-8")
     api = pytest.importorskip("mypy.api")
     config = tmp_path / "mypy.ini"  # what others typed takes most of the time and is not asked for
-    config.write_text("[mypy]\n[mypy-agents.*,openai.*]\nfollow_imports = skip\n", "utf-8")
+    config.write_text(
+        "[mypy]\n[mypy-agents.*,anthropic.*,openai.*]\nfollow_imports = skip\n", "utf-8"
+    )
     options = ["--no-incremental", "--follow-imports=silent", "--config-file", str(config)]
     problems, _, _ = api.run([*map(str, files), *options])
     found = [line for line in problems.splitlines() if ": error: " in line]

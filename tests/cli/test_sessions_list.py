@@ -87,6 +87,7 @@ def test_json_is_one_object_with_everything(run: Run, store: Path) -> None:
         (["--min-messages", "7"], 0),
         (["--max-messages", "6", "--source", "hermes"], 3),
         (["--source", "codex"], 0),
+        (["--platform", "telegram"], 0),
     ],
 )
 def test_filters_are_the_same_as_the_library_s(

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from support.sessions import make_messages, make_session
-from warmstart.facts.derive import derive_facts
-from warmstart.facts.hashes import hash_call, hash_signature
+from warmstart.facts.derive import derive_facts, hash_call, hash_signature
 from warmstart.facts.markers import MAX_PER_KIND, MAX_VALUE_CHARS, MarkerCounter
 from warmstart.facts.user_style import UserStyleCounter
 from warmstart.model import (
@@ -71,7 +70,7 @@ def test_facts_tell_what_filters_ask_for() -> None:
 
 def test_hashes_are_the_same_in_another_process() -> None:
     code = (
-        "from warmstart.facts.hashes import hash_call, hash_signature\n"
+        "from warmstart.facts.derive import hash_call, hash_signature\n"
         "print(hash_call('a', {'x': 1, 'y': [None, 2.5]}, None), hash_signature('a', {'x': 1}))"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -104,6 +104,12 @@ def test_sessions_come_in_the_order_asked_for_without_those_that_went(kept: Kept
     assert [one.id for one in found] == ["test:full", "test:bare"]
 
 
+def test_without_repeats_calls_lack_the_hash_of_their_arguments_alone(kept: Kept) -> None:
+    (found,) = load_facts(kept.connection, [2], repeats=False)
+    assert any(call.arguments_hash for call in FULL.calls)
+    assert found.calls == tuple(call._replace(arguments_hash=0) for call in FULL.calls)
+
+
 def test_a_session_that_is_written_again_keeps_its_number(kept: Kept) -> None:
     """Another process may have listed it and be about to read it."""
     kept.write(BARE, replace(FULL, messages=10))

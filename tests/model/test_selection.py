@@ -43,6 +43,13 @@ def test_a_filter_keeps_what_it_names(filters: dict[str, Any], kept: bool) -> No
     assert Selection(**filters).matches(make_session()) is kept
 
 
+def test_a_platform_is_named_in_full_and_in_any_case() -> None:
+    session = replace(make_session(), platform="telegram")
+    assert Selection(platform="Telegram").matches(session)
+    assert not Selection(platform="tele").matches(session)
+    assert not Selection(platform="telegram").matches(make_session())
+
+
 def test_a_session_without_errors_is_no_session_with_errors() -> None:
     session = replace(make_session(), calls=make_session().calls[1:])
     assert not Selection(errors_only=True).matches(session)

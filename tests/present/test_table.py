@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from warmstart.present import Column, StyledText, print_table
+from warmstart.present import Column, Document, StyledText, Table, write_document
 from warmstart.present.terminal import DRAWN
 
 COLUMNS = (
@@ -29,7 +29,7 @@ def draw(rows: list[list[StyledText]], stream: io.StringIO, **environ: str) -> s
         for name, value in environ.items():
             patch.setenv(name, value)
         patch.setattr(sys, "stdout", stream)
-        print_table(COLUMNS, rows)
+        write_document(Document(title="", blocks=[Table(columns=COLUMNS, rows=rows)]))
     return stream.getvalue()
 
 

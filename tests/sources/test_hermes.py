@@ -106,6 +106,12 @@ def test_a_v4_database_without_the_newer_columns_reads_whole(tmp_path: Path) -> 
     assert [call.request.arguments for call in session.calls] == [{"command": "ls"}]
 
 
+def test_a_session_names_the_platform_it_was_held_on(tmp_path: Path) -> None:
+    held = [{"id": "a", "source": "telegram"}, {"id": "b", "source": None}]
+    sessions = read(make(tmp_path / "state.db", {"a": [user("hi")], "b": [user("hi")]}, held))
+    assert [sessions[name].platform for name in ("a", "b")] == ["telegram", None]
+
+
 def test_session_columns_fill_the_session(tmp_path: Path) -> None:
     row = {
         "id": "s", "model": "m-1", "title": "Shop", "cwd": "/home/dev/shop", "git_branch": "main",

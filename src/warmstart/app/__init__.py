@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from warmstart.app.sharing import (
         ImportedFile,
         ValidatedFile,
+        VerifyResult,
         export_template,
         import_templates,
         make_dataset,
@@ -91,9 +92,11 @@ if TYPE_CHECKING:
     from warmstart.app.store import StoreCheck, check_store
     from warmstart.app.syncing import Synced, SyncReport, SyncResult, find_first_start, sync_starts
     from warmstart.app.templates import (
+        Approval,
         EditResult,
         EditText,
         Review,
+        TemplateDiff,
         TemplatePage,
         approve_template,
         begin_text,
@@ -110,7 +113,6 @@ if TYPE_CHECKING:
         review_template,
         roll_back,
         save_text,
-        show_template,
     )
     from warmstart.app.warm_start import (
         AUTO,
@@ -157,7 +159,6 @@ if TYPE_CHECKING:
         make_name,
         parse_spec,
         template_to_dict,
-        write_page,
     )
     from warmstart.warm import (
         DEFAULT_HOLDOUT,
@@ -230,7 +231,6 @@ else:
                 "make_name",
                 "parse_spec",
                 "template_to_dict",
-                "write_page",
             ),
             "warmstart.warm": (
                 "DEFAULT_HOLDOUT",
@@ -315,6 +315,7 @@ else:
                 "show_session",
             ),
             "sharing": (
+                "VerifyResult",
                 "ImportedFile",
                 "ValidatedFile",
                 "export_template",
@@ -327,6 +328,8 @@ else:
             "store": ("StoreCheck", "check_store"),
             "syncing": ("SyncResult", "SyncReport", "Synced", "find_first_start", "sync_starts"),
             "templates": (
+                "Approval",
+                "TemplateDiff",
                 "EditResult",
                 "EditText",
                 "Review",
@@ -346,7 +349,6 @@ else:
                 "review_template",
                 "roll_back",
                 "save_text",
-                "show_template",
             ),
             "warm_start": (
                 "AUTO",
@@ -375,6 +377,7 @@ __all__ = [
     "READY",
     "Ablation",
     "AblationRequest",
+    "Approval",
     "Arms",
     "Backup",
     "Body",
@@ -440,6 +443,7 @@ __all__ = [
     "Synced",
     "Target",
     "TemplateChoice",
+    "TemplateDiff",
     "TemplateError",
     "TemplatePage",
     "TemplateTrial",
@@ -449,6 +453,7 @@ __all__ = [
     "Unit",
     "ValidatedFile",
     "VerifyReport",
+    "VerifyResult",
     "WarmConfig",
     "WarmStart",
     "Workspace",
@@ -527,7 +532,6 @@ __all__ = [
     "share_profile",
     "share_texts",
     "show_session",
-    "show_template",
     "size_experiment",
     "start",
     "switch_chat",
@@ -539,5 +543,4 @@ __all__ = [
     "watch_chats",
     "with_control",
     "write_holdout",
-    "write_page",
 ]

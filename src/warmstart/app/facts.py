@@ -79,9 +79,12 @@ def read_facts(
     log: ReadLog,
     *,
     rebuild: bool = False,
+    repeats: bool = True,
     on_progress: Progress | None = None,
 ) -> Iterator[SessionFacts]:
     """The facts of the sessions selected, in the order of their sources.
+
+    ``repeats`` is False for a caller that does not ask which calls repeat each other.
 
     Raises:
         NotFoundError: there is nothing at a path.
@@ -92,7 +95,8 @@ def read_facts(
             for session in workspace.read_sessions(selection, log):
                 yield derive_facts(session)
             return
-        yield from load_facts(view.connection, [n for n, _ in view.select(selection)])
+        numbers = [number for number, _ in view.select(selection)]
+        yield from load_facts(view.connection, numbers, repeats=repeats)
 
 
 def read_rows(
@@ -213,7 +217,8 @@ class FactsView:
         failed = facts.statuses.error > 0
         if selection.matches_extract(facts, failed=failed, tools=tools):
             return True
-        names = (facts.agent, facts.model or "", facts.project or "", *tools)
+        named = (facts.agent, facts.model, facts.project, facts.platform)
+        names = (*filter(None, named), *tools)
         if not any(MASKED in name for name in names):
             return False
         masked = _mask_selection(selection, self.mask)
@@ -234,7 +239,8 @@ class FactsView:
 
 def _mask_selection(selection: Selection, mask: Mask) -> Selection:
     """The selection, asking for names as the index has them."""
-    asked = {name: getattr(selection, name) for name in ("agent", "model", "project", "tool")}
+    fields = ("agent", "model", "project", "platform", "tool")
+    asked = {name: getattr(selection, name) for name in fields}
     named: dict[str, Any] = {name: mask([text])[0] for name, text in asked.items() if text}
     return replace(selection, **named)
 

@@ -126,10 +126,8 @@ def build_template(
     """
     check_name(request.name)
     with gc_paused():
-        found = read_facts(workspace, selection, log, on_progress=on_progress)
-        facts = [one for one in found if only is None or one.id in only]
-        plan = plan_template(request, facts)
-        del facts
+        found = read_facts(workspace, selection, log, repeats=False, on_progress=on_progress)
+        plan = plan_template(request, (one for one in found if only is None or one.id in only))
         _require_sessions(plan)
         built = _build(workspace, request, plan, selection, log)
     if tasks:
@@ -177,7 +175,7 @@ def build_proposals(
     """
     check_name(f"{request.name}-research")
     with gc_paused():
-        facts = list(read_facts(workspace, selection, log, on_progress=on_progress))
+        facts = list(read_facts(workspace, selection, log, repeats=False, on_progress=on_progress))
         proposals = propose_templates(facts, request)
     if not proposals:
         _require_sessions(plan_template(request, facts))

@@ -53,6 +53,7 @@ _FILTERS = (
     click.option("--agent", metavar="NAME", help="Only sessions of this agent."),
     click.option("--model", metavar="TEXT", help="Only models whose name contains TEXT."),
     click.option("--project", metavar="TEXT", help="Only projects whose path contains TEXT."),
+    click.option("--platform", metavar="NAME", help="Only sessions held there: cli, telegram."),
     click.option("--since", type=Moment(), help="Active since a date, or an age: 12h, 7d, 2w."),
     click.option("--until", type=Moment(end_of_day=True), help="Started by then."),
     click.option("--tool", metavar="NAME", help="Only sessions that called NAME (* matches any)."),

@@ -6,14 +6,26 @@ Pure: the same session gives the same facts, in every process and on every machi
 from __future__ import annotations
 
 from bisect import bisect_left
-from functools import partial
+from collections.abc import Mapping
+from functools import lru_cache, partial
+from typing import Any
+from zlib import crc32
 
-from warmstart.facts.hashes import hash_call, hash_signature
+import orjson
+
 from warmstart.facts.markers import MarkerCounter
 from warmstart.facts.user_style import UserStyleCounter
 from warmstart.model import CallFact, Fate, Kind, Message, Role, Session, SessionFacts, StatusCounts
+from warmstart.wire import encode_text
 
-__all__ = ["CUT", "OPENING_CHARS", "derive_facts", "find_first_words"]
+__all__ = [
+    "CUT",
+    "OPENING_CHARS",
+    "derive_facts",
+    "find_first_words",
+    "hash_call",
+    "hash_signature",
+]
 
 OPENING_CHARS = 800
 """What is kept of the user's first words, for listings of sessions that have no title."""
@@ -23,6 +35,14 @@ _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 _LIVE, _ARCHIVED, _WARMUP, _TURN, _USER = (
     Fate.LIVE, Fate.ARCHIVED, Kind.WARMUP, Kind.TURN, Role.USER
 )  # fmt: skip
+_SIGN = 1 << 63
+"""Taken off, because SQLite's integers have a sign."""
+_LENGTH_MASK = 0xFFFF_FFFF
+_SORTED = orjson.OPT_SORT_KEYS
+_KINDS = {
+    str: "text", int: "int", float: "float", bool: "bool", list: "list", dict: "object",
+    type(None): "null",
+}  # fmt: skip
 _make_call = partial(tuple.__new__, CallFact)
 """From a tuple of all fields; a named tuple's own constructor takes three times as long."""
 
@@ -48,6 +68,7 @@ def derive_facts(session: Session) -> SessionFacts:
         origin=session.origin,
         agent=session.agent,
         agent_version=session.agent_version,
+        platform=session.platform,
         model=session.model,
         title=session.title,
         opening=_cut_opening(find_first_words(session)),
@@ -96,14 +117,19 @@ def _list_calls(
 ) -> tuple[CallFact, ...]:
     """The facts of each call; what it points to goes to ``markers``."""
     calls = []
+    add_marker = markers.add
+    asked_at = turn = -1
     for call in session.calls:
         request, outcome = call.request, call.outcome
         tool, arguments = request.tool, request.arguments
-        markers.add(tool, arguments)
+        add_marker(tool, arguments)
+        if call.message != asked_at:
+            asked_at = call.message
+            turn = bisect_left(turns_at, asked_at)
         fact = (
             call.position,
-            call.message,
-            bisect_left(turns_at, call.message),
+            asked_at,
+            turn,
             tool,
             outcome.status,
             outcome.certainty,
@@ -116,3 +142,41 @@ def _list_calls(
         )
         calls.append(_make_call(fact))
     return tuple(calls)
+
+
+# Hashes say whether two calls of a tool are alike. They are stable between runs, machines and
+# versions, which Python's own ``hash`` is not: a checksum and a length make 64 bits, and there is
+# nothing to gain from forging one.
+
+
+def hash_call(tool: str, arguments: Mapping[str, Any], raw: str | None) -> int:
+    """Equal for calls of one tool with the same arguments, in whatever order they were written."""
+    if raw is not None:
+        data = raw.encode("utf-8", "replace")
+    else:
+        try:
+            data = orjson.dumps(arguments, None, _SORTED)
+        except TypeError:  # too deep, or a number beyond 64 bits
+            data = encode_text(arguments).encode("utf-8", "replace")
+    return (crc32(data, _start_hash(tool)) << 32 | len(data) & _LENGTH_MASK) - _SIGN
+
+
+def hash_signature(tool: str, arguments: Mapping[str, Any]) -> int:
+    """Equal for calls of one tool with the same argument names and kinds of value."""
+    return _hash_names(tool, (*arguments, *map(type, arguments.values())))
+
+
+@lru_cache(maxsize=4096)
+def _start_hash(tool: str) -> int:
+    """What every hash of a tool's calls begins with."""
+    return crc32(tool.encode("utf-8", "replace"))
+
+
+@lru_cache(maxsize=4096)
+def _hash_names(tool: str, described: tuple[Any, ...]) -> int:
+    """The hash of argument names, followed by the type of each."""
+    size = len(described) // 2
+    pairs = zip(described[:size], described[size:], strict=True)
+    kinds = sorted((name, _KINDS.get(kind, "other")) for name, kind in pairs)
+    data = repr(kinds).encode("utf-8", "replace")
+    return (crc32(data, _start_hash(tool)) << 32 | len(data)) - _SIGN

@@ -8,14 +8,15 @@ There is no CPU limit, as a store may be of any size.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from multiprocessing.connection import Connection, wait
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from warmstart.facts.collector import gc_paused
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 MAX_WORKERS = 2
 BATCH = 128
@@ -25,9 +26,7 @@ _Done = TypeVar("_Done")
 
 def can_fork() -> bool:
     """Whether a second process would help and is safe: a second core, and no other thread."""
-    if "fork" not in multiprocessing.get_all_start_methods() or threading.active_count() > 1:
-        return False
-    return count_cores() > 1
+    return hasattr(os, "fork") and threading.active_count() == 1 and count_cores() > 1
 
 
 def count_cores() -> int:
@@ -45,6 +44,8 @@ def run_shares(
     Raises:
         ChildProcessError: a worker ended before its share was done.
     """
+    import multiprocessing  # noqa: PLC0415 - few builds need it
+
     context = multiprocessing.get_context("fork")
     ends: list[Connection] = []
     children = []
@@ -69,6 +70,8 @@ def run_shares(
 
 
 def _receive(ends: list[Connection]) -> Iterator[Any]:
+    from multiprocessing.connection import wait  # noqa: PLC0415 - few builds need it
+
     while ends:
         for end in wait(ends):
             receiver = cast("Connection", end)

@@ -98,6 +98,8 @@ class SessionFacts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     origin: str
     agent: str
     agent_version: str | None = None
+    platform: str | None = None
+    """Where the user spoke to the agent ("cli", "telegram")."""
     model: str | None = None
     title: str | None = None
     opening: str = ""

@@ -44,8 +44,7 @@ class Fate(StrEnum):
     """A repeat of a message that counts elsewhere (compaction tail, fork, resume)."""
 
 
-_COUNTED = (Fate.LIVE, Fate.ARCHIVED)
-_WARMUP = Kind.WARMUP
+_LIVE, _ARCHIVED, _WARMUP = Fate.LIVE, Fate.ARCHIVED, Kind.WARMUP
 
 
 class Tokens(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -117,4 +116,5 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     @property
     def counts(self) -> bool:
         """Whether its calls belong in rates: it happened, here, and was not put there by us."""
-        return self.fate in _COUNTED and self.kind is not _WARMUP
+        fate = self.fate
+        return (fate is _LIVE or fate is _ARCHIVED) and self.kind is not _WARMUP

@@ -36,6 +36,10 @@ class Described(Protocol):
         """The working directory."""
 
     @property
+    def platform(self) -> str | None:
+        """Where the user spoke to the agent."""
+
+    @property
     def started_at(self) -> float | None:
         """When it began."""
 
@@ -76,6 +80,8 @@ class Selection:
     errors_only: bool = False
     project: str | None = None
     """A part of the project's path."""
+    platform: str | None = None
+    """Where the user spoke to the agent: cli, telegram."""
 
     def matches(self, session: Session) -> bool:
         """Whether a session passes every filter."""
@@ -120,6 +126,7 @@ class Selection:
             and (self.agent is None or _fold(self.agent) == _fold(session.agent))
             and (self.model is None or _fold(self.model) in _fold(session.model))
             and (self.project is None or _fold(self.project) in _fold(session.project))
+            and (self.platform is None or _fold(self.platform) == _fold(session.platform))
         )
 
     def _matches_time(self, session: Described) -> bool:

@@ -70,6 +70,8 @@ class Session(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Which agent wrote it ("hermes", "claude_code"); equals ``origin`` unless the format is shared
     by many agents."""
     agent_version: str | None = None
+    platform: str | None = None
+    """Where the user spoke to the agent ("cli", "telegram"), where the format says."""
     model: str | None = None
     title: str | None = None
     project: str | None = None

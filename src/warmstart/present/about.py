@@ -52,6 +52,7 @@ def describe_filters(selection: Selection) -> tuple[str, ...]:
         ("agent", selection.agent),
         ("model contains", selection.model),
         ("project contains", selection.project),
+        ("platform", selection.platform),
         ("called", selection.tool),
         *((name, None if at is None else local_time(at)) for name, at in moments.items()),
         *((name, None if n is None else count(n, "message")) for name, n in sizes.items()),

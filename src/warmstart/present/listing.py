@@ -108,6 +108,7 @@ def _list_row_fields(row: ListedSession) -> dict[str, Any]:
         **_list_tally_fields(row.tally),
         "origin": facts.origin,
         "agent_version": facts.agent_version,
+        "platform": facts.platform,
         "git_branch": facts.git_branch,
         "started_at": iso_time(facts.started_at),
         "ended_at": iso_time(facts.ended_at),

@@ -32,7 +32,7 @@ from warmstart.present.text import clean
 __all__ = ["write_markdown"]
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
-_MARKER = re.compile(r"^(\s*)([-+]|\d+\.)(?=\s)")
+_MARKER = re.compile(r"^(\s*\d*)([-+.])(?=\s)")
 
 
 def write_markdown(document: Document) -> str:

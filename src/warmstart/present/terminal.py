@@ -39,7 +39,7 @@ from warmstart.present.text import clean, one_line
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["find_width", "lay_out", "open_console", "print_table", "write_document"]
+__all__ = ["find_width", "lay_out", "open_console", "write_document"]
 
 Line = Sequence[StyledText]
 GAP = "  "
@@ -81,12 +81,6 @@ def write_document(document: Document, *, details: bool = False) -> None:
     width = find_width()
     fits = _is_drawn()
     _print_lines(lay_out(document, width, details=details, fits=fits))
-
-
-def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str | StyledText]]) -> None:
-    """Print one table on stdout."""
-    width = find_width() if _is_drawn() else None
-    _print_lines(_lay_table(Table(columns=columns, rows=rows), width))
 
 
 def open_console(*, stderr: bool = False) -> Console:

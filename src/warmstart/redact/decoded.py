@@ -79,13 +79,15 @@ class View:
         ``%22`` and ``&quot;`` count as one, and for each time that they were encoded again as many
         as a string in a string would have.
         """
-        if not self._raw:
-            return 0
-        piece = self._piece(place)
-        escape = self._raw[piece] if piece % 2 else ""
+        escape = self.find_escape(place)
         if escape[:1] in {"%", "&"}:
             return int(2 ** (1 + max(escape.count("25", 1, -2), escape.count("amp;")))) - 1
         return len(escape) - len(escape.lstrip("\\"))
+
+    def find_escape(self, place: int) -> str:
+        """The escape that the original has for this character; nothing where it stands itself."""
+        piece = self._piece(place) if self._raw else 0
+        return self._raw[piece] if piece % 2 else ""
 
     def _piece(self, place: int) -> int:
         if not self._ends:

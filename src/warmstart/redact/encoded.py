@@ -35,8 +35,7 @@ def find_encoded(view: View, work: Work, search: Search) -> Iterator[Span]:
     for start, end in find_runs(view.text, _SIGNS, MIN_BLOB):
         inner = _decode_text(view.text[start:end])
         if inner is not None and not work.spend(COST):
-            rest = view.text[start:]
-            yield Span(*view.locate(start, len(view.text)), CROWDED, rest, RANK)
+            yield Span(*view.locate(start, len(view.text)), CROWDED, CROWDED, RANK)
             break
         if inner is not None:
             places.append((start, end))

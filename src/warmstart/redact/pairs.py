@@ -141,7 +141,8 @@ def _find_named(
 
 
 def _span(view: View, start: int, end: int, kind: str) -> Span:
-    return Span(*view.locate(start, end), kind, view.text[start:end], RANK)
+    value = CROWDED if kind == CROWDED else view.text[start:end]
+    return Span(*view.locate(start, end), kind, value, RANK)
 
 
 def _read_pair(view: View, match: re.Match[str], work: Work) -> tuple[Value, str] | None:
@@ -192,17 +193,22 @@ def is_announced(
     value: str, strength: Strength, name: str, *, place: Place, head: bool | None = None
 ) -> bool:
     """Whether a value is the secret its name announces."""
-    head = is_head(name) if head is None else head
-    if name.lower() == "pwd":  # a folder as often as a password
-        head = False
-        if ("/" in value or "\\" in value) and not is_random(value, least=10):
-            return False
+    if _is_folder(name, value):
+        return False
     if strength is Strength.WEAK and place < Place.LITERAL and "signature" in name.lower():
         return False  # of a message or a thought: it proves who wrote it and opens nothing
+    head = name.lower() != "pwd" and (is_head(name) if head is None else head)
     if place is Place.QUOTED and name.isupper():
         place = Place.LITERAL
     vendor = strength is Strength.WEAK and is_digest_or_uuid(value) and is_vendor_name(name)
     return is_secret_value(value, strength, place=place, head=head, vendor=vendor)
+
+
+def _is_folder(name: str, value: str) -> bool:
+    """``pwd`` names a folder as often as a password."""
+    if name.lower() != "pwd" or ("/" not in value and "\\" not in value):
+        return False
+    return not is_random(value, least=10)
 
 
 def _read_value(view: View, match: re.Match[str], name_start: int) -> Value | None:
@@ -254,27 +260,30 @@ def _read_string(view: View, opener: int) -> Value | None:
     for _ in range(MAX_QUOTES):
         place = _end_of(_STRING[quote], text, place)
         sign, depth = text[place : place + 1], view.count_backslashes(place)
-        if sign == quote and text[place - 1] == "\\":
-            place += 1  # both written as numbers: an escaped quote all the same
-            continue
-        if sign == quote:
-            if depth % (2 * level + 2) == level and _may_close(text, place, quote, depth - level):
-                closed = Value(opener + 1, place, Place.QUOTED)
-                doubled = _count_doubled(view, place, level, empty=place == opener + 1)
-                if not doubled:
-                    return closed
-                place += doubled - 1
-            elif depth < level:
-                return closed
-        elif sign != "\n" or depth <= level:
-            return closed
-        place += 1
+        if sign == quote and depth % (2 * level + 2) == level and _may_close(view, opener, place):
+            closed = Value(opener + 1, place, Place.QUOTED)
+            doubled = _count_doubled(view, place, level, empty=place == opener + 1)
+            if not doubled:
+                break
+            place += doubled
+        elif (sign == quote and depth >= level) or (sign == "\n" and depth > level):
+            place += 1
+        else:
+            break
     return closed
 
 
-def _may_close(text: str, place: int, quote: str, escaped: int) -> bool:
-    """Two backslashes before an apostrophe are one in a string of JSON; what follows tells."""
-    return quote != "'" or not escaped or text[place + 1 : place + 2] in _AFTER_STRING
+def _may_close(view: View, opener: int, place: int) -> bool:
+    """Whether a quote is written as the opening one is.
+
+    Two backslashes before an apostrophe are one in a string of JSON; what follows tells.
+    """
+    text, before, here = view.text, view.find_escape(opener), view.find_escape(place)
+    if text[place - 1] == "\\":
+        return False  # both written as numbers: an escaped quote all the same
+    if here[:1] in {"%", "&"}:
+        return here[:1] == before[:1]
+    return text[place] != "'" or here == before or text[place + 1 : place + 2] in _AFTER_STRING
 
 
 def _count_doubled(view: View, place: int, level: int, *, empty: bool) -> int:
@@ -315,17 +324,20 @@ def _read_open(view: View, match: re.Match[str], name_start: int, start: int) ->
     line = _LINE_START.search("x" * (low > 0) + text[low:name_start])
     around = _level_of(view, name_start, line)
     first = line is not None or _opens_string(text, name_start, match)
-    docker = match["space"] is not None and text[name_start - 4 : name_start] == "ENV "
-    if text[name_start] == "-" or (docker and line is not None):
+    if _is_option(text, name_start, match):
         return _read_run(view, start, around, Place.LITERAL)
     if match["sign"] == "=" and (first or _is_variable(text, name_start, match)):
         code = is_call(_rest_of_line(text, start))
         return None if code else _read_run(view, start, around, Place.LITERAL)
-    return (
-        _read_line(view, start, around)
-        if (first and match["space"] is None) or match["sign"].strip() in {"is", "is:"}
-        else _read_part(text, start)
-    )
+    if match["space"] is None and (first or "is" in match["sign"]):
+        return _read_line(view, start, around)
+    return _read_part(text, start)
+
+
+def _is_option(text: str, name_start: int, match: re.Match[str]) -> bool:
+    """A flag, or ``ENV name value`` of a Dockerfile."""
+    docker = match["space"] is not None and text.startswith("\nENV ", name_start - 5)
+    return docker or text[name_start] == "-"
 
 
 def _opens_string(text: str, name_start: int, match: re.Match[str]) -> bool:

@@ -115,7 +115,7 @@ def find_at(
             yield from spans
         else:
             after = end_of_window(text, start)
-            yield Span(*view.locate(start, after), CROWDED, view.text[start:after], RANK)
+            yield Span(*view.locate(start, after), CROWDED, CROWDED, RANK)
         match = pattern.search(text, after)
 
 

@@ -126,6 +126,7 @@ _LABELS = words(
     "visible toggle hide show group kubernetes docker github gitlab aws azure google database db"
 )
 """A value of words with one of these among them is a label, a field or a placeholder."""
+_WITHOUT_SIGNS = re.compile(r"[^\d!@#$%^&*+=?~]*+")
 _NO_SIGNS = str.maketrans("", "", "-_./'")
 _SEPARATED = re.compile(r"[^\W\d_]+")
 _CHUNK = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\x00-\x7f]+")
@@ -287,18 +288,24 @@ def is_expression(line: str) -> bool:
 
 def is_call(line: str) -> bool:
     """A name of words with its arguments, with an index, or with members."""
-    path = _PATH_OF_NAMES.fullmatch(line)
-    if path is not None and (is_wordy(line[:LOOK]) or len(line) < 2 * len(line.split(".")) + 2):
+    if _is_path_of_names(line):
         return True
     call = _CALL.match(line)
     if call is None:
         return False
     name, after = call["name"], line[call.end() :].rstrip(",;")
-    if _NO_CALL.search(line) or (after.isascii() and _UNCLOSED.fullmatch(after)):
+    if _NO_CALL.search(line) or _UNCLOSED.fullmatch(after):
         return False
     if call["sign"] == "(" and (_is_identifier(name) or is_wordy(name)):
         return True
     return after.rstrip(")]}>?") != after and (name.islower() or is_wordy(name))
+
+
+def _is_path_of_names(line: str) -> bool:
+    """``a.b.c``, of words or of single letters."""
+    if not _PATH_OF_NAMES.fullmatch(line):
+        return False
+    return is_wordy(line[:LOOK]) or len(line) < 2 * len(line.split(".")) + 2
 
 
 def _is_identifier(name: str) -> bool:
@@ -345,10 +352,13 @@ def _is_password(value: str, *, place: Place, head: bool) -> bool:
     if all(character.isalpha() or character in "-_./'" for character in core):
         return _is_word_password(core, place=place, head=head)
     if place < Place.QUOTED:
-        if any(map(str.isdigit, value)) or any(c in value for c in "!@#$%^&*+=?~"):
-            return True
-        return len(value) >= 10 and not is_wordy(value) and count_changes(value) * 3 >= len(value)
+        return not _WITHOUT_SIGNS.fullmatch(value) or _is_jumbled(value)
     return head or not is_wordy(value)
+
+
+def _is_jumbled(value: str) -> bool:
+    """Ten or more characters whose kind changes too often for words."""
+    return len(value) >= 10 and not is_wordy(value) and count_changes(value) * 3 >= len(value)
 
 
 def _is_word_password(value: str, *, place: Place, head: bool) -> bool:

@@ -15,7 +15,7 @@ CROWDED_UNITS = 8_000
 """For the second look at a text whose allowance was used up: less than any text may use, so what
 is left of it fits the allowance of every later look, and two looks are enough."""
 CROWDED = "crowded"
-WINDOW = 65_536
+WINDOW = 1_000_000
 """How much is masked at once when the allowance is used up."""
 RANK = 2
 

@@ -67,26 +67,27 @@ def join_calls(messages: Sequence[Message], origin: str = "") -> tuple[Call, ...
     batch = 0
     for where, message in enumerate(messages):
         requests, results = message.requests, message.results
-        batch += not requests
-        if not (requests or results) or not message.counts:
+        if not requests:
+            batch += 1
+            if not results:
+                continue
+        if not message.counts:
             continue
         for request in requests:
             waiting.add(request, batch, len(asked))
             asked.append((where, request))
-        for result in results:
-            match = waiting.take(result)
+        for answer in results:
+            match = waiting.take(answer)
             if match is not None:
-                answers[match] = result
-    return tuple(
-        Call(
-            request=request,
-            result=answers.get(index),
-            outcome=judge(request, answers.get(index), origin),
-            position=index,
-            message=where,
+                answers[match] = answer
+    calls = []
+    for index, (where, request) in enumerate(asked):
+        result = answers.get(index)
+        outcome = judge(request, result, origin)
+        calls.append(
+            Call(request=request, result=result, outcome=outcome, position=index, message=where)
         )
-        for index, (where, request) in enumerate(asked)
-    )
+    return tuple(calls)
 
 
 class _Waiting:
@@ -104,10 +105,13 @@ class _Waiting:
     def add(self, request: Request, batch: int, index: int) -> None:
         """A call was asked."""
         key = ("tool", request.tool) if request.id is None else ("id", request.id)
-        batches = self._by_key.setdefault(key, [])
-        if not batches or batches[-1][0] != batch:
-            batches.append((batch, deque()))
-        batches[-1][1].append(index)
+        batches = self._by_key.get(key)
+        if not batches:
+            self._by_key[key] = [(batch, deque((index,)))]
+        elif batches[-1][0] == batch:
+            batches[-1][1].append(index)
+        else:
+            batches.append((batch, deque((index,))))
 
     def take(self, result: Result) -> int | None:
         """The index of the call a result answers."""

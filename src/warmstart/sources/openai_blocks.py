@@ -17,7 +17,7 @@ from typing import Any
 
 from warmstart.model import Request, Result, Role, Tokens
 from warmstart.sources.fields import as_count, as_text
-from warmstart.wire import ROLES, as_dict, as_dicts, as_id, content_text, make_request
+from warmstart.wire import ROLES, as_dict, as_id, content_text, make_request
 
 
 def find_role(entry: dict[str, Any]) -> Role | None:
@@ -28,15 +28,19 @@ def find_role(entry: dict[str, Any]) -> Role | None:
 
 def read_requests(tool_calls: Any, unnamed: str = "unknown") -> tuple[Request, ...]:
     """The calls of an assistant's message, named in ``function``, ``custom`` or beside the id."""
-    if not tool_calls:
+    if tool_calls.__class__ is not list:
         return ()
-    return tuple([read_request(call, unnamed) for call in as_dicts(tool_calls)])
+    return tuple([read_request(call, unnamed) for call in tool_calls if call.__class__ is dict])
 
 
 def read_request(call: dict[str, Any], unnamed: str = "unknown") -> Request:
     """One item of ``tool_calls``."""
-    function = as_dict(call.get("function")) or as_dict(call.get("custom")) or call
-    written = function.get("arguments", function.get("input"))
+    function = call.get("function")
+    if not function or function.__class__ is not dict:
+        function = as_dict(call.get("custom")) or call
+    written = function.get("arguments")
+    if written is None and "arguments" not in function:
+        written = function.get("input")
     call_id = call.get("id") or call.get("call_id")
     return make_request(function.get("name") or call.get("name"), call_id, written, unnamed)
 

@@ -7,10 +7,13 @@ and a test; or, in a package of your own, an entry point of the group ``warmstar
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from importlib import import_module
-from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from warmstart.errors import UsageError
@@ -93,6 +96,10 @@ class _Readers(Mapping[str, Reader]):
     def _installed(self) -> dict[str, Reader]:
         """Readers of other packages; looked for only where none of ours will do."""
         installed: dict[str, Reader] = {}
+        if not _may_be_installed():
+            return installed
+        from importlib.metadata import entry_points  # noqa: PLC0415 - slow, and seldom needed
+
         for point in entry_points(group=ENTRY_POINTS):
             package = point.dist.name if point.dist else "unknown"
             try:
@@ -106,6 +113,29 @@ class _Readers(Mapping[str, Reader]):
                 installed[point.name] = reader
                 self.packages[point.name] = package
         return installed
+
+
+def _may_be_installed() -> bool:
+    """Whether an installed package may name readers; ``importlib.metadata`` takes far longer."""
+    for folder in filter(Path.exists, map(Path, sys.path)):
+        if not folder.is_dir():
+            return True  # a zip file, which may hold packages
+        with suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(("-info", ".egg")) and _names_readers(entry.path):
+                    return True
+    return False
+
+
+def _names_readers(folder: str) -> bool:
+    """Whether the metadata of a package holds our group."""
+    if folder.endswith(".egg"):
+        return True
+    try:
+        with open(f"{folder}/entry_points.txt", "rb") as file:  # noqa: PTH123 - for speed
+            return ENTRY_POINTS.encode() in file.read()
+    except OSError:
+        return False
 
 
 def _find_fault(name: str, reader: Any) -> str:

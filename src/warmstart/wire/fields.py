@@ -109,7 +109,11 @@ def _read_block(block: Body) -> str:
 def make_request(name: Any, call_id: Any, arguments: Any, unnamed: str = "unknown") -> Request:
     """A call by its three fields; its arguments are an object or JSON text."""
     data, raw = (arguments, None) if arguments.__class__ is dict else parse_arguments(arguments)
-    return Request(tool=as_text(name) or unnamed, id=as_id(call_id), arguments=data, raw=raw)
+    tool = name if name and name.__class__ is str else unnamed
+    own_id = call_id if call_id and call_id.__class__ is str else as_id(call_id)
+    if raw is None:
+        return Request(tool=tool, id=own_id, arguments=data)
+    return Request(tool=tool, id=own_id, arguments=data, raw=raw)
 
 
 def parse_arguments(value: Any) -> Arguments:
@@ -118,7 +122,7 @@ def parse_arguments(value: Any) -> Arguments:
         return Arguments(value, None)
     if not isinstance(value, str):
         return Arguments({}, None if value is None else encode_text(value))
-    if not value.strip():
+    if not value or value.isspace():
         return Arguments({}, None)
     data = parse_json(value)
     return Arguments(data, None) if isinstance(data, dict) else Arguments({}, value)

@@ -66,15 +66,16 @@ def settle_copies(
 
 
 def _find_batches(messages: Sequence[Message]) -> list[_Batch]:
-    archived = [i for i, m in enumerate(messages) if m.fate is Fate.ARCHIVED]
+    archived_fate, summary_kind = Fate.ARCHIVED, Kind.SUMMARY
+    archived = [i for i, m in enumerate(messages) if m.fate is archived_fate]
+    summaries = [i for i, m in enumerate(messages) if m.kind is summary_kind]
     boundary = _first_live_after(messages, archived[-1]) if archived else None
     batches = []
-    for index, message in enumerate(messages):
-        if message.kind is Kind.SUMMARY:
-            start = index - _head_length(messages, index)
-            if boundary is not None and boundary <= index:
-                start, boundary = min(start, boundary), None
-            batches.append(_Batch(start, index))
+    for index in summaries:
+        start = index - _head_length(messages, index)
+        if boundary is not None and boundary <= index:
+            start, boundary = min(start, boundary), None
+        batches.append(_Batch(start, index))
     if boundary is not None:
         batches.append(_Batch(boundary, boundary))
     return batches

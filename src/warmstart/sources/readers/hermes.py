@@ -75,7 +75,7 @@ RESET_REASONS = frozenset({"session_reset", "idle", "daily", "suspended", "new_s
 HEIRS = frozenset({Link.COMPACTION, Link.BRANCH, Link.UNKNOWN})
 """Links whose sessions may begin with their parent's messages."""
 CLOCK_SLACK_SECONDS = 5.0
-_LIVE = Fate.LIVE
+_LIVE, _TURN, _TOOL, _ASSISTANT = Fate.LIVE, Kind.TURN, Role.TOOL, Role.ASSISTANT
 BOOKKEEPING_ROLES = frozenset({"session_meta"})
 """Rows an older gateway wrote beside the conversation: no message, and nothing lost without it."""
 
@@ -258,6 +258,7 @@ def _session_fields(row: Mapping[str, Any]) -> dict[str, Any]:
     """What a row of ``sessions`` says of a session, as fields of ours."""
     config = _config(row)
     return {
+        "platform": as_text(row.get("source")),
         "model": as_text(row.get("model")),
         "title": as_text(row.get("title")),
         "project": as_text(row.get("cwd")) or as_text(row.get("git_repo_root")),
@@ -357,38 +358,42 @@ def _read_messages(
         rows.sort(key=itemgetter(0))  # nearly sorted already; SQLite would copy every message
     except TypeError:  # not all ids are numbers
         rows = connection.select(f"{query} ORDER BY id", session_id)
-    found = (_read_message(row, path, log) for row in map(_make_row, rows))
+    found = [_read_message(row, path, log) for row in map(_make_row, rows)]
     return [message for message in found if message is not None]
 
 
 def _read_message(row: _Row, path: Path, log: ReadLog) -> Message | None:
-    role = ROLES.get(as_text(row.role) or "")
+    role = ROLES.get(row.role) if row.role.__class__ is str else None
     if role is None:
         if row.role not in BOOKKEEPING_ROLES:
             log.skip("message of an unknown role", path)
         return None
-    text = _read_text(row.content)
-    requests: tuple[Request, ...] = ()
-    results: tuple[Result, ...] = ()
-    reasoning = ""
-    if role is Role.TOOL:
+    text = row.content
+    if text.__class__ is not str or text[:1] in ENCODED_OPENINGS:
+        text = _read_text(text)
+    fate = _LIVE if row.active is None or row.active == 1 else _find_fate(row)
+    if role is _TOOL:
         result = _read_result(row, text)
         if result is None:
             return None
-        text, results = "", (result,)
-    elif role is Role.ASSISTANT:
-        requests = _read_calls(row.tool_calls, path, log) if row.tool_calls else ()
-        reasoning = _read_reasoning(row)
+        return Message(
+            role=role,
+            results=(result,),
+            native_id=as_id(row.id),
+            timestamp=parse_time(row.timestamp),
+            kind=_find_kind(row, role, ""),
+            fate=fate,
+        )
+    is_assistant = role is _ASSISTANT
     return Message(
         role=role,
         text=text,
-        requests=requests,
-        results=results,
-        reasoning=reasoning,
+        requests=_read_calls(row.tool_calls, path, log) if is_assistant and row.tool_calls else (),
+        reasoning=_read_reasoning(row) if is_assistant else "",
         native_id=as_id(row.id),
         timestamp=parse_time(row.timestamp),
         kind=_find_kind(row, role, text),
-        fate=_LIVE if row.active == 1 else _find_fate(row),
+        fate=fate,
     )
 
 
@@ -406,13 +411,16 @@ def _read_text(value: Any) -> str:
 
 def _read_result(row: _Row, text: str) -> Result | None:
     """The result in a row; None for a row that stands in for a result that never came."""
+    call_id, tool = as_id(row.tool_call_id), as_text(row.tool_name)
+    if not row.effect_disposition:
+        return Result(text=text, call_id=call_id, tool=tool)
     mark = read_mark(row.effect_disposition)
     if mark.status is Status.UNANSWERED:
         return None
     return Result(
         text=text,
-        call_id=as_id(row.tool_call_id),
-        tool=as_text(row.tool_name),
+        call_id=call_id,
+        tool=tool,
         is_error=mark.is_error,
         exit_code=mark.exit_code,
         status=mark.status,
@@ -420,6 +428,8 @@ def _read_result(row: _Row, text: str) -> Result | None:
 
 
 def _read_reasoning(row: _Row) -> str:
+    if not (row.reasoning or row.reasoning_content or row.reasoning_details):
+        return ""
     spoken = as_text(row.reasoning) or as_text(row.reasoning_content)
     if spoken or not row.reasoning_details:
         return spoken or ""
@@ -431,13 +441,14 @@ def _read_reasoning(row: _Row) -> str:
 def _find_kind(row: _Row, role: Role, text: str) -> Kind:
     if row.effect_disposition == WARMUP_MARK:
         return Kind.WARMUP
-    if role is Role.TOOL or role is Role.SYSTEM:
-        return Kind.TURN
+    if role is _TOOL or role is Role.SYSTEM:
+        return _TURN
     # Whatever Hermes writes in another's name opens with a bracket.
-    head = text.lstrip() if text[:1] == "[" or text[:1].isspace() else ""
-    if as_int(row.is_summary) or _is_summary(head):
+    opening = text[:1]
+    head = text.lstrip() if opening == "[" or opening.isspace() else ""
+    if (row.is_summary and as_int(row.is_summary)) or (head and _is_summary(head)):
         return Kind.SUMMARY
-    return Kind.INJECTED if role is Role.USER and _is_injected(row, head) else Kind.TURN
+    return Kind.INJECTED if role is Role.USER and _is_injected(row, head) else _TURN
 
 
 def _is_injected(row: _Row, head: str) -> bool:
@@ -460,10 +471,9 @@ def _find_fate(row: _Row) -> Fate:
 
 
 def _read_calls(value: Any, path: Path, log: ReadLog) -> tuple[Request, ...]:
-    text = as_text(value)
-    if text is None:
+    if not isinstance(value, str):
         return ()
-    calls = parse_text(text)
+    calls = parse_text(value)
     if not isinstance(calls, list):
         log.skip("tool calls are not a JSON list", path)
         return ()

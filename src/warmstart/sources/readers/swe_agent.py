@@ -85,7 +85,7 @@ def _has_steps(document: dict[str, Any]) -> bool:
 def _build(document: dict[str, Any], path: Path, log: ReadLog, suffix: str) -> Session:
     info = as_dict(document.get("info"))
     stats = as_dict(info.get("model_stats"))
-    config = parse_arguments(document.get("replay_config")).data
+    config, _ = parse_arguments(document.get("replay_config"))
     listed = as_list(document.get("trajectory"))
     steps = as_dicts(listed)
     if len(steps) < len(listed):
@@ -118,7 +118,8 @@ def _run_id(task: str, steps: list[dict[str, Any]]) -> str:
 
 def _working_folder(step: dict[str, Any]) -> str | None:
     """From the state after a step, an object or (in 0.x) its JSON text."""
-    return as_text(parse_arguments(step.get("state")).data.get("working_dir"))
+    state, _ = parse_arguments(step.get("state"))
+    return as_text(state.get("working_dir"))
 
 
 def _read_prompts(document: dict[str, Any], steps: list[dict[str, Any]]) -> Iterator[Message]:

@@ -102,6 +102,7 @@ def _read_session(line: Line, path: Path) -> Session:
         tokens=_read_tokens(data.get("tokens")) or Tokens(),
         path=str(path),
         agent_version=_text(data.get("agent_version")),
+        platform=_text(data.get("platform")),
         model=_text(data.get("model")),
         title=_text(data.get("title")),
         project=_text(data.get("project")),
