@@ -46,12 +46,12 @@ def test_file_then_environment_then_flags(tmp_path: Path) -> None:
     ("text", "complaint"),
     [
         ("[sample]\nsise = 4", "has no setting 'sise'"),
-        ("[sample]\nsize = 'big'", "size is to be a whole number, not 'big'"),
-        ("[sample]\nsize = true", "size is to be a whole number"),
+        ("[sample]\nsize = 'big'", "size must be a whole number, not 'big'"),
+        ("[sample]\nsize = true", "size must be a whole number"),
         ("[sample]\nsize = 10", "at most 9"),
         ("[sample]\nloud = 1", "true or false"),
-        ("sample = 1", "is to be a table"),
-        ("[sample", "is no TOML"),
+        ("sample = 1", "must be a table"),
+        ("[sample", "is not valid TOML"),
     ],
 )
 def test_what_cannot_be_right_is_refused_by_name(tmp_path: Path, text: str, complaint: str) -> None:
@@ -62,7 +62,7 @@ def test_what_cannot_be_right_is_refused_by_name(tmp_path: Path, text: str, comp
 @pytest.mark.parametrize(
     ("name", "value", "complaint"),
     [
-        ("SIZE", "x", "WARMSTART_SAMPLE_SIZE is to be a number"),
+        ("SIZE", "x", "WARMSTART_SAMPLE_SIZE must be a number"),
         ("SIZE", "0", "at least 1"),
         ("LOUD", "maybe", "true or false"),
         ("SHARE", "nanana", "a number"),

@@ -121,7 +121,7 @@ def test_bad_settings_end_in_one_line(run: Run, home: Path) -> None:
     (home / "ws" / "config.toml").write_text("[warm]\nholdout = 2\n")
     result = run("warm", MESSAGE)
     assert result.exit_code == 2
-    assert "holdout is to be at most 1.0" in result.stderr
+    assert "holdout must be at most 1.0" in result.stderr
 
 
 def test_the_options_name_what_there_is() -> None:

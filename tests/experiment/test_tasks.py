@@ -58,7 +58,7 @@ def test_blank_lines_are_passed_over_and_still_counted() -> None:
         ({"tags": [1]}, "'tags'"),
         ({"tool_definitions": {}}, "'tool_definitions'"),
         ({"tool_definitions": ["x"]}, "a tool definition"),
-        ({"tool_definitions": [{"name": "a b", "command": "x"}]}, "no name for a tool"),
+        ({"tool_definitions": [{"name": "a b", "command": "x"}]}, "not a valid tool name"),
         ({"tool_definitions": [{"name": "a"}]}, "no 'command'"),
         ({"tool_definitions": [{"name": "a", "command": "x", "timeout": 0}]}, "'timeout'"),
         ({"tool_definitions": [{"name": "a", "command": "x", "parameters": 1}]}, "'parameters'"),

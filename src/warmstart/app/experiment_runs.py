@@ -89,7 +89,7 @@ class RunResult:
     done: int
     total: int
     stopped: str | None = None
-    """Why no further trial is needed, where the rule said so."""
+    """Why no further trial is needed, where the stopping rule says so."""
     deviation: Deviation | None = None
     unreviewed: tuple[str, ...] = ()
     """Templates of the plan that were drafts nobody had reviewed."""

@@ -1,4 +1,4 @@
-"""Whether a task was done, told from what the trial left behind.
+"""Whether a task was done, judged by what the trial left behind.
 
 Pure: reading the sandbox and running a command are handed in. A check that itself cannot be
 carried out has not passed, and says why.

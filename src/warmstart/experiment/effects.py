@@ -55,7 +55,7 @@ class ArmTrials:
         return sum(len(trial.calls) for trial in self.trials)
 
     def only(self, names: Collection[str]) -> ArmTrials:
-        """The same arm with some tasks only."""
+        """The arm with some of its tasks only."""
         return ArmTrials(arm=self.arm, tasks={k: v for k, v in self.tasks.items() if k in names})
 
     def error_clusters(self) -> list[tuple[float, float]]:

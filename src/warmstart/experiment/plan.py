@@ -245,7 +245,7 @@ def format_plan(plan: Plan) -> str:
 
 
 def _replace_surrogates(value: Any) -> Any:
-    """The same data in valid UTF-8: half a surrogate pair has no place in a file."""
+    """The data as valid UTF-8, with half surrogate pairs replaced."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):

@@ -86,7 +86,7 @@ class CodexLauncher:
         return "" if _find_obstacle(given.words) else "text"
 
     def put(self, given: AgentCommand, prepared: WarmStart, form: str, host: Host) -> Launch:
-        """The same command, going on with the rollout."""
+        """The command line that resumes the rollout, or carries the text."""
         home = host.folder("CODEX_HOME", ".codex")
         if form == "text":
             own = _read_instructions(home)

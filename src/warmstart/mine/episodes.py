@@ -1,4 +1,4 @@
-"""A call with the words around it: what the user wanted, what came back, what the agent said then.
+"""A call with the words around it: what the user wanted, what came back, what the agent wrote next.
 
 Intent is the last turn of the user before the call, never what a harness put in their name.
 Closing words are the agent's next ones after the call, before the user speaks again.
@@ -61,7 +61,7 @@ class _Turns(NamedTuple):
 
 def find_episodes(session: Session, *, textual: bool = False) -> Iterator[Episode]:
     """Every verified success of a session that has a result."""
-    said = _find_words(session)
+    turns = _find_words(session)
     types = find_pattern_types(session.calls)
     for call, pattern_type in zip(session.calls, types, strict=True):
         if call.result is None or not _is_verified(call, textual=textual):
@@ -73,8 +73,8 @@ def find_episodes(session: Session, *, textual: bool = False) -> Iterator[Episod
             project=session.project,
             call=call,
             result=call.result.text,
-            intent=_intent(session, said, call.message),
-            closing=_closing(session, said, call),
+            intent=_intent(session, turns, call.message),
+            closing=_closing(session, turns, call),
             pattern_type=pattern_type,
         )
 
@@ -91,12 +91,12 @@ def shorten(text: str, limit: int = MAX_WORDS) -> str:
 
 
 def _is_sensitive(call: Call) -> bool:
-    said = " ".join(map(str, call.request.arguments.values()))[:2000]
-    folded = said.casefold()
+    written = " ".join(map(str, call.request.arguments.values()))[:2000]
+    folded = written.casefold()
     if not any(word in folded for word in _SENSITIVE_WORDS):
         return False
     # What was masked says "secret" itself and is none any more.
-    return _SENSITIVE.search(_MASKED.sub(" ", said)) is not None
+    return _SENSITIVE.search(_MASKED.sub(" ", written)) is not None
 
 
 def _is_verified(call: Call, *, textual: bool) -> bool:
@@ -107,39 +107,39 @@ def _is_verified(call: Call, *, textual: bool) -> bool:
 
 
 def _find_words(session: Session) -> _Turns:
-    said = _Turns([], [], {})
+    turns = _Turns([], [], {})
     for index, message in enumerate(session.messages):
         if not message.counts or message.kind is not Kind.TURN:
             continue
         if message.role is Role.USER and message.text.strip():
-            said.user.append(index)
+            turns.user.append(index)
         elif message.role is Role.ASSISTANT and (message.text.strip() or message.requests):
-            said.agent.append(index)
-    return said
+            turns.agent.append(index)
+    return turns
 
 
-def _intent(session: Session, said: _Turns, message: int) -> str:
-    at = bisect_left(said.user, message)
-    return _shorten_message(session, said, said.user[at - 1]) if at else ""
+def _intent(session: Session, turns: _Turns, message: int) -> str:
+    at = bisect_left(turns.user, message)
+    return _shorten_message(session, turns, turns.user[at - 1]) if at else ""
 
 
-def _closing(session: Session, said: _Turns, call: Call) -> str:
-    """What the agent said next, if it said anything before doing the next thing."""
-    at = bisect_left(said.agent, call.message + 1)
-    while at < len(said.agent) and _is_same_batch(session, call, said.agent[at]):
+def _closing(session: Session, turns: _Turns, call: Call) -> str:
+    """The agent's next words, if there are any before its next call."""
+    at = bisect_left(turns.agent, call.message + 1)
+    while at < len(turns.agent) and _is_same_batch(session, call, turns.agent[at]):
         at += 1
-    if at == len(said.agent):
+    if at == len(turns.agent):
         return ""
-    following = bisect_left(said.user, call.message)
-    if following < len(said.user) and said.user[following] < said.agent[at]:
+    following = bisect_left(turns.user, call.message)
+    if following < len(turns.user) and turns.user[following] < turns.agent[at]:
         return ""
-    return _shorten_message(session, said, said.agent[at])
+    return _shorten_message(session, turns, turns.agent[at])
 
 
-def _shorten_message(session: Session, said: _Turns, index: int) -> str:
-    text = said.short.get(index)
+def _shorten_message(session: Session, turns: _Turns, index: int) -> str:
+    text = turns.short.get(index)
     if text is None:
-        text = said.short[index] = shorten(session.messages[index].text)
+        text = turns.short[index] = shorten(session.messages[index].text)
     return text
 
 

@@ -56,8 +56,8 @@ def _rate(stat: ToolStat, messages: Mapping[tuple[str, ErrorClass], tuple[str, i
     causes = []
     for name, number in classes:
         message, seen = messages.get((stat.tool, name), ("", 0))
-        told = f' ("{message}")' if seen >= MIN_MESSAGES and message != WORDS[name] else ""
-        causes.append(f"{WORDS[name]} {number:,}{told}")
+        shown = f' ("{message}")' if seen >= MIN_MESSAGES and message != WORDS[name] else ""
+        causes.append(f"{WORDS[name]} {number:,}{shown}")
     rate = stat.errors / stat.judged
     return (
         f"`{stat.tool}` fails {rate:.1%} ({stat.errors:,} of {stat.judged:,}): {', '.join(causes)}."

@@ -40,7 +40,7 @@ class Redacts(Protocol):
         """A JSON value without its secrets."""
 
     def without_people(self) -> Redacts:
-        """The same numbering, for secrets alone."""
+        """A redactor of secrets alone that goes on with this numbering."""
 
 
 def seal(

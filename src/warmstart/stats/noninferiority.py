@@ -24,10 +24,10 @@ __all__ = [
 ]
 
 MIN_GROUPS = 20
-"""Below this "preserved" is never said: with few and skewed differences even the corrected bound
-is too optimistic at the margin (`bench/verdict.py` measures it)."""
+"""Below this "preserved" is never concluded: with few and skewed differences even the corrected
+bound is too optimistic at the margin (`bench/verdict.py` measures it)."""
 MIN_TO_SHOW_HARM = 6
-"""Below this no two-sided sign test reaches 5 %, so "degraded" is not said either."""
+"""Below this no two-sided sign test reaches 5 %, so "degraded" is not concluded either."""
 
 
 class Preservation(StrEnum):

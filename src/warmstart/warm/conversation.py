@@ -47,8 +47,8 @@ def list_replies(messages: Sequence[Message]) -> Iterator[tuple[Message, tuple[R
     """Each message of the user or the assistant with the results of its calls."""
     for at, message in enumerate(messages):
         if message.role is not Role.TOOL:
-            told = takewhile(lambda one: one.role is Role.TOOL, messages[at + 1 :])
-            yield message, tuple(result for one in told for result in one.results)
+            answers = takewhile(lambda one: one.role is Role.TOOL, messages[at + 1 :])
+            yield message, tuple(result for one in answers for result in one.results)
 
 
 def inject(

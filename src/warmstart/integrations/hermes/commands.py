@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def translate(words: Sequence[str]) -> list[str]:
-    """The same command in the words of ``warmstart``."""
+    """The arguments as ``warmstart`` itself takes them."""
     if not words:
         return ["--help"]
     first, *rest = words

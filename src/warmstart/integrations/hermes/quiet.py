@@ -23,7 +23,7 @@ _T = TypeVar("_T")
 
 
 def quietly(work: Callable[_P, _T]) -> Callable[_P, _T | None]:
-    """The same work; None where it could not be done."""
+    """The function, with a warning and None in place of an error."""
 
     @wraps(work)
     def guarded(*args: _P.args, **kwargs: _P.kwargs) -> _T | None:
