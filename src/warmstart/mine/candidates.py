@@ -16,6 +16,8 @@ from math import fsum
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from warmstart.mine.rules import MiningRules, Tally, find_cap, find_reason, tally
 from warmstart.mine.trivial import is_trivial
 from warmstart.model import CallFact, Certainty, ErrorClass, Link, SessionFacts, Status
@@ -90,7 +92,7 @@ class CallChoice(NamedTuple):
 
 def plan_mining(facts: Iterable[SessionFacts], rules: MiningRules, *, max_sessions: int) -> Plan:
     """Judge every session by the rules and choose what to fetch; the order given is no matter."""
-    tallies = sorted([tally(one, rules) for one in facts], key=attrgetter("facts.id"))
+    tallies = sorted([_tally(one, rules) for one in facts], key=attrgetter("facts.id"))
     cap = find_cap(tallies, rules)
     reasons = [find_reason(item, cap) for item in tallies]
     good = sorted(compress(tallies, [reason is None for reason in reasons]), key=_quality)
@@ -155,6 +157,22 @@ def count_tools(tallies: Sequence[Tally]) -> dict[str, ToolStat]:
     }
 
 
+def _tally(facts: SessionFacts, rules: MiningRules) -> Tally:
+    """The counts of a session, which keeps its calls only where it may be chosen."""
+    item = tally(facts, rules)
+    if item.shortcoming is None or _may_repair(item, rules):
+        return item
+    return item._replace(facts=replace(facts, calls=()))
+
+
+def _may_repair(item: Tally, rules: MiningRules) -> bool:
+    """Whether a session has failed calls, and enough others, to learn a repair from."""
+    if not item.errors or item.judged < rules.min_calls:
+        return False
+    parent = item.facts.parent
+    return parent is None or parent.link is not Link.SUBAGENT
+
+
 def _quality(item: Tally) -> tuple[float, float, int, str]:
     """Solved tasks first, then few errors for the number of calls, then long ones."""
     reward = item.facts.reward
@@ -211,10 +229,7 @@ def _rank_repairs(tallies: Iterable[Tally], rules: MiningRules) -> list[SessionF
     """Sessions with failed calls, those with the most kinds of failure for their length first."""
     ranked = []
     for item in tallies:
-        parent = item.facts.parent
-        if item.errors and not (parent and parent.link is Link.SUBAGENT):
-            if item.judged < rules.min_calls:
-                continue
+        if _may_repair(item, rules):
             kinds = len(set(item.failed))
             dearness = (FIXED_COST + len(item.facts.calls)) / kinds
             ranked.append((dearness, item.rate, item.facts.id, item.facts))
