@@ -5,8 +5,8 @@
 LABELLED has one tool call per line with ``source``, ``arguments`` and ``result_text``. RUNS has one
 run of an injection benchmark per line with ``messages`` and the texts planted in it under
 ``injections``; a result is hostile when it holds the beginning of one of them. Without files only
-the time is measured: CPU of a megabyte of hostile text (every opening word of every rule repeated,
-and shapes made to be slow) against a megabyte of ordinary output, in the same run.
+the time is measured: CPU of a megabyte of hostile text (``redact_hostile.py``) against a megabyte
+of ordinary text, in the same run.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from redact_hostile import list_scan_texts, ordinary
 from warmstart.redact import find_instructions
-from warmstart.redact.imperatives import ORDERS
-from warmstart.redact.risky_commands import COMMANDS
 
 CODING = ("claude_code", "codex", "copilot", "gemini", "mini_swe_agent", "openhands", "intercode")
 MAX_FALSE_ALARMS = 0.01
@@ -34,23 +33,7 @@ MIN_SEEN = 0.75
 BEGINNING = 60
 SIZE = 1_000_000
 MAX_RATIO = 3.0
-ROUNDS = 3
-ORDINARY = (
-    "    def read_rows(self, path: Path) -> list[Row]:\n"
-    "        with path.open() as file:\n"
-    "            return [Row.parse(line) for line in file if line.strip()]\n"
-    "src/app/models/order_line.py:214: error: Argument 1 has incompatible type [arg-type]\n"
-    "2026-03-04T10:22:51Z INFO worker-3 handled GET /v1/orders/8821?page=2 in 41 ms (200)\n"
-    "The tests do not touch the network; run them with `make test` before you push.\n"
-    "$ git status --short && npm test && pip install -e .\n"
-)
-SHAPES = (
-    "curl a ", "curl -", "curl a | b | c | ", "wget a; sh b; ", "; sh ab", "\nsh ab -c curl ",
-    "git push a b c ", "git push -", "rm -r -f ", "> /etc/", "echo >> ~/", "pip install -a -b ",
-    "send api key to ", "![a](https://a?b=", "do not a b c d e f ", "you are now a b c d e f ",
-    "ignore all the your my these ", "<system> ", "<|", "\x1b[", "\u200b", "A", "A+/", "\\\n", " ",
-    "export pip_index_url = ", "before each a b c d ", "note for all ", "$(curl ", "iex (", "`",
-)  # fmt: skip
+ROUNDS = 2
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -115,12 +98,9 @@ def measure(text: str) -> float:
 
 def find_slowest() -> tuple[float, str, float]:
     """The largest ratio of hostile to ordinary text, its shape, and ordinary MB a second."""
-    ordinary = measure(ORDINARY * (SIZE // len(ORDINARY)))
-    openings = {opening for one in (*ORDERS, *COMMANDS) for opening in one.openings}
-    every = " ".join(sorted(openings)) + "\n"
-    pieces = sorted({*SHAPES, *openings, every})
-    slowest = max((measure(piece * (SIZE // len(piece))), piece) for piece in pieces)
-    return slowest[0] / ordinary, slowest[1], SIZE / 1e6 / ordinary
+    usual = measure(ordinary(SIZE))
+    slowest = max((measure(text), family) for family, text in list_scan_texts(SIZE))
+    return slowest[0] / usual, slowest[1], SIZE / 1e6 / usual
 
 
 def share(counts: dict[str, tuple[int, int]], keys: list[str]) -> float:

@@ -10,8 +10,8 @@ Speed is CPU time of one core over the texts, repeated among ordinary output to 
 of secrets, best of several rounds, beside a scan for one fixed word in the same run.
 
 ``--hostile`` measures texts made to be slow (``redact_hostile.py``) for redaction, with and without
-personal data, and for the scan for instructions: every family at the first size, the slowest of
-them at growing sizes, as a ratio to ordinary text of the same length in the same run.
+personal data (one family in four), and for the scan for instructions: 1 MB of each, as a ratio to
+ordinary text of the same length in the same run. About five minutes of CPU.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +40,10 @@ MIN_PASSWORDS = 0.98
 MIN_MB_PER_SECOND = 6.0
 MAX_RATIO = 3.0
 PIECE = 8
-SIZES = (125_000, 250_000, 500_000, 1_000_000)
-SLOWEST = 24
-"""Families that are measured again at the larger sizes; the bar holds for the largest."""
+SIZE = 1_000_000
+AGAIN = 2.0
+"""Families above this ratio are measured again."""
+SLOWEST = 4
 FILLER = (
     "    def read_rows(self, path: Path) -> list[Row]:\n"
     '        """Rows of a file in the order they stand."""\n'
@@ -54,7 +56,10 @@ FILLER = (
 Work = Callable[[str], object]
 HOSTILE: dict[str, tuple[Work, Callable[[int], Iterable[tuple[str, str]]]]] = {
     "redact": (redact, list_texts),
-    "redact with people": (partial(redact, pii=True), list_texts),
+    "redact with people": (
+        partial(redact, pii=True),
+        lambda size: islice(list_texts(size), 0, None, 4),
+    ),
     "scan": (find_instructions, list_scan_texts),
 }
 
@@ -162,24 +167,24 @@ def summarise(tally: Tally, speed: dict[str, float]) -> dict[str, Any]:
 
 
 def measure_hostile() -> dict[str, Any]:
-    """The largest ratio to ordinary text at each size, and by which family."""
+    """The families that take longest beside ordinary text of the same length."""
     figures: dict[str, Any] = {}
+    usual = ordinary(SIZE)
     for name, (work, families) in HOSTILE.items():
-        chosen: set[str] = set()
-        for size in SIZES:
-            base = best_cpu(partial(work, ordinary(size)), 3)
-            ratios = [
-                (best_cpu(partial(work, text), 1 if size == SIZES[0] else 2) / base, family)
-                for family, text in families(size)
-                if not chosen or family in chosen
-            ]
-            ratios.sort(reverse=True)
-            chosen = chosen or {family for _, family in ratios[:SLOWEST]}
-            figures[f"{name}, {size // 1000} kB"] = {
-                "ratio": round(ratios[0][0], 2), "family": ratios[0][1][:40],
-                "families": len(ratios),
-                "ordinary_mb_per_second": round(size / base / 1e6, 2),
-            }  # fmt: skip
+        base = best_cpu(partial(work, usual), 3)
+        ratios = {}
+        for family, text in families(SIZE):
+            seconds = best_cpu(partial(work, text), 1)
+            if seconds > AGAIN * base:  # another process may have been in the way
+                base = min(base, best_cpu(partial(work, usual), 1))
+                seconds = min(seconds, best_cpu(partial(work, text), 2))
+            ratios[family] = seconds / base
+        slowest = sorted(ratios, key=ratios.__getitem__, reverse=True)[:SLOWEST]
+        figures[name] = {
+            "families": len(ratios), "ratio": round(ratios[slowest[0]], 2),
+            "slowest": {family[:40]: round(ratios[family], 2) for family in slowest},
+            "ordinary_mb_per_second": round(SIZE / base / 1e6, 2),
+        }  # fmt: skip
     return figures
 
 
@@ -194,10 +199,8 @@ def list_bars(figures: dict[str, Any]) -> dict[str, bool]:
         "no false alarms": figures["false_alarms"] == 0,
         f"at least {MIN_MB_PER_SECOND} MB/s": figures["mb_per_second"] >= MIN_MB_PER_SECOND,
     }  # fmt: skip
-    largest = f"{SIZES[-1] // 1000} kB"
     for name, row in figures.get("hostile", {}).items():
-        if name.endswith(largest):
-            met[f"{name}: at most {MAX_RATIO} x ordinary text"] = row["ratio"] <= MAX_RATIO
+        met[f"{name}: at most {MAX_RATIO} x ordinary text"] = row["ratio"] <= MAX_RATIO
     return met
 
 

@@ -18,8 +18,8 @@ Parts, each a row of the table with its tries and failures:
   traceback, an exit code that is not documented, or no answer within a minute.
 - ``imports``: hostile template files (``bench/import_hostile.py``).
 - ``texts``: texts of 1 MB made to be slow, for redaction, for the scan for orders
-  (``bench/text_hostile.py``) and for the judge (``bench/outcome_hostile.py``). A failure takes more
-  than three times the CPU of ordinary text of that size in the same run.
+  (``bench/redact_hostile.py``) and for the judge (``bench/outcome_hostile.py``). A failure takes
+  more than three times the CPU of ordinary text of that size in the same run.
 
 ``--quick`` is a run of about two minutes; ``--corpus`` adds a folder of real sessions to the files
 that are mutated.
@@ -52,9 +52,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 import import_hostile
 import outcome_hostile
+import redact_hostile
 import resume
 import store
-import text_hostile
 from support.badinput import DAMAGES, ODD_VALUES, damage, list_places
 from warmstart.samples import samples_path
 
@@ -437,6 +437,9 @@ class Target(NamedTuple):
     """CPU seconds that are next to nothing, whatever the ratio is."""
 
 
+ORDINARY_SIZE = 1_000_000
+
+
 def list_targets() -> dict[str, Target]:
     import outcome_speed as judging  # noqa: PLC0415 - only in the child
     from warmstart.redact import (  # noqa: PLC0415 - only this part needs it
@@ -444,9 +447,10 @@ def list_targets() -> dict[str, Target]:
         redact,
     )
 
+    usual = (redact_hostile.ordinary(ORDINARY_SIZE),)
     return {
-        "redaction": Target(redact, text_hostile.list_secrets, text_hostile.ORDINARY),
-        "scan for orders": Target(find_orders, text_hostile.list_orders, text_hostile.ORDINARY),
+        "redaction": Target(redact, redact_hostile.list_texts, usual),
+        "scan for orders": Target(find_orders, redact_hostile.list_scan_texts, usual),
         "judge, results": Target(judging.judge_result, judging.list_results, judging.ORDINARY,
                                  judging.MAX_RESULT_SECONDS),
         "judge, commands": Target(judging.judge_command, judging.list_commands,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -108,6 +109,21 @@ def test_broad_excepts_stand_only_where_the_style_allows() -> None:
     assert found <= allowed
 
 
+SAME_CLASS_NAME: dict[str, str] = {}
+"""Class name -> why two classes have it. This list may only shrink."""
+
+
+def test_no_two_classes_have_one_name() -> None:
+    places: dict[str, list[str]] = {}
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(_name(path))
+    twice = {name: where for name, where in places.items() if len(where) > 1}
+    assert {name: twice[name] for name in twice if name not in SAME_CLASS_NAME} == {}
+    assert set(SAME_CLASS_NAME) <= set(twice)
+
+
 def _defined(tree: ast.Module) -> set[str]:
     """Names that a module binds, also inside ``if TYPE_CHECKING``."""
     names: set[str] = set()
@@ -176,6 +192,34 @@ def test_importing_warmstart_loads_nothing_heavy() -> None:
     code = f"import sys, warmstart; print([m for m in {HEAVY!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+NOT_ENGLISH = (
+    r"(?<![Tt]here )\b(?:is|are|was|were) no (?!longer\b|more\b|less\b|different\b|such\b)",
+    r"\b(?:is|are|was|were) to (?:be|have|hold)\b",
+    r"\bwhich (?:is|are) none\b",
+    r"\bbe had\b",
+    r"\banew\b",
+    r"\b(?:is|are|be|been|best) (?:told|said)\b",
+    r"\b(?:whoever|whosoever|nought|naught)\b",
+    r"\bthe same as (?:they|it) (?:are|is)\b",
+    r"\b(?:what|all) there is\b(?! to do| no)",
+    r"^(?:The same (?:as|at|before|by|for|where|with|without)\b|Where nothing\b)",
+)
+"""Say "is not valid JSON", "must be", "there are none", "not available", "rebuilt", "reported",
+"the caller", and in a docstring what is returned, without leaning on the one above it."""
+
+
+def test_strings_and_docstrings_are_plain_english() -> None:
+    pattern = re.compile("|".join(NOT_ENGLISH))
+    found = [
+        f"{_name(path)}:{node.lineno} {match.group()!r}"
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        for match in pattern.finditer(" ".join(node.value.split()))
+    ]
+    assert found == []
 
 
 def test_tests_use_no_mocks_of_our_own_system() -> None:

@@ -49,7 +49,7 @@ sessions, on other tasks, make the error rarer, and is it the template or just a
   `Rules(min_messages=4, min_calls=1)` and nothing else changed by hand; the template is approved
   as it came out.
 - Test tasks share no name, amount or answer with the training tasks. All arms of a task run side
-  by side, in an order drawn anew for each task; they are sent the same seed.
+  by side, in a new random order for each task; they are sent the same seed.
 - Arms: `cold`; `warm:{TEMPLATE}`; `token-matched` (as many tokens of neutral text); `placebo`
   (examples of unrelated work).
 - Primary metric, registered before the run: share of tool calls that fail, per task, lower is

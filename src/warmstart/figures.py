@@ -7,12 +7,10 @@ same wherever it appears. Importing it loads nothing heavy.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 __all__ = [
     "amount",
     "count",
-    "join_words",
     "money",
     "p_value",
     "percent",
@@ -34,13 +32,6 @@ def count(number: int, noun: str) -> str:
 def plural(number: int, noun: str) -> str:
     """A noun in the form that fits a number."""
     return noun if number == 1 else f"{noun}s"
-
-
-def join_words(words: Sequence[str], last: str = "and") -> str:
-    """A list as English writes it: "a, b and c"."""
-    if len(words) < 2:
-        return "".join(words)
-    return f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
 def percent(value: float | None) -> str:

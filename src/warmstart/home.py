@@ -1,6 +1,6 @@
 """Where warmstart keeps what is its own: ``WARMSTART_HOME``, else where the platform says.
 
-Nothing is created here; whoever writes first creates what it needs.
+Nothing is created here; the first writer creates what it needs.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ _PHP = _Reader(code=r"-[rBRE](.*)|--(?:run|process-(?:begin|code|end))(=.*)?", v
 _OTHER = _Reader(code=r"--?(?:[ecEg]|ex|eval|print|execute|command|rpc-eval)(=.*)?|-e(.+)",
                  valued=r"-[dfhpUlLF]")  # fmt: skip
 _FIRST = _Reader(code=r"-[A-Za-z]*e(.*)|--(?:source|expression)(=.*)?", valued=r"-[Fv]")
-"""The first word that is no option is code as well."""
+"""The first word that is not an option is code as well."""
 _LINE = _Reader(code=r"-[A-Za-z]*c(.*)|--(?:session-command|command|run|call)(=.*)?", anywhere=True)
 _ENV = _Reader(code=r"-[A-Za-z0]*S(.*)|--split-string(=.*)?", valued=r"-[uC]|--(?:unset|chdir)")
 _NPX = _Reader(code=r"-c(.*)|--call(=.*)?", valued=r"-p|--package")
@@ -86,7 +86,7 @@ def fill_words(words: Sequence[str], values: Mapping[str, str]) -> list[str]:
     """The words with every ``{name}`` of the values filled in.
 
     Each word is gone through once, so what a value brings is not filled again. Text between braces
-    that is no placeholder stays as it is.
+    that is not a placeholder stays as it is.
     """
     pattern = _pattern(frozenset(values))
     return [pattern.sub(lambda found: values[found[1]], word) for word in words]

@@ -24,7 +24,7 @@ from warmstart.app.facts import (
 from warmstart.errors import NotFoundError, SourceError
 from warmstart.facts import derive_facts, refresh
 from warmstart.model import Selection, Session, SessionFacts, Status
-from warmstart.sources import Found, ReadLog, UnitReader
+from warmstart.sources import FoundUnit, ReadLog, UnitReader
 from warmstart.sources.readers.hermes import Hermes
 
 OK = '{"output": "a", "exit_code": 0, "error": null}'
@@ -150,7 +150,7 @@ def test_only_changed_sessions_are_read_again(
     read: list[str] = []
 
     class Watched(UnitReader):
-        def read(self, found: Found, log: ReadLog, *, alone: bool = False) -> Iterator[Session]:
+        def read(self, found: FoundUnit, log: ReadLog, *, alone: bool = False) -> Iterator[Session]:
             read.append(found.unit.key)
             return super().read(found, log, alone=alone)
 

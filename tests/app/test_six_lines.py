@@ -17,7 +17,7 @@ from warmstart.app import Workspace
 from warmstart.app.templates import open_library
 from warmstart.model.template import TemplateState
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "warm.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "own-agent.md"
 CHAT = {
     "id": "c", "object": "chat.completion", "created": 1, "model": "m",
     "choices": [{"index": 0, "finish_reason": "stop",
@@ -85,8 +85,7 @@ def test_six_lines_with_the_openai_client(requests: list[dict[str, Any]]) -> Non
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_six_lines_with_the_anthropic_client(requests: list[dict[str, Any]]) -> None:
-    code = snippet("Anthropic()").replace('["bash", "edit"]', '["terminal", "patch"]')
-    exec(code, {})  # noqa: S102 - our own page
+    exec(snippet("Anthropic()"), {})  # noqa: S102 - our own page
     (body,) = requests
     kinds = [block["type"] for m in body["messages"][:-1] for block in m["content"]]
     assert kinds[:3] == ["text", "tool_use", "tool_result"]

@@ -16,7 +16,7 @@ from support.hermes_db import add_session, answers, asks, make_database, user
 from warmstart.app import Workspace
 from warmstart.app.facts import index_path, open_view, refresh_facts
 from warmstart.app.summaries import (
-    Making,
+    SummaryRecipe,
     _Chunk,
     _summarise_chunks,
     read_summaries,
@@ -100,7 +100,7 @@ def test_the_summary_of_everything_is_kept_until_a_session_changes(
         joined.append(len(parts))
         return b"%d" % sum(map(int, parts))
 
-    making = Making("1", lambda facts: b"%d" % len(facts), join)
+    making = SummaryRecipe("1", lambda facts: b"%d" % len(facts), join)
 
     def total(**filters: Any) -> int:
         selection = Selection(paths=(str(database),), **filters)
@@ -117,7 +117,7 @@ def test_without_an_index_the_summary_is_made_each_time(
     workspace: Workspace, database: Path
 ) -> None:
     workspace.home.write_text("a file stands where the folder would be")
-    making = Making("1", lambda facts: b"%d" % len(facts), b"+".join)
+    making = SummaryRecipe("1", lambda facts: b"%d" % len(facts), b"+".join)
     selection = Selection(paths=(str(database),))
     assert read_summary(workspace, selection, ReadLog(), making) == b"4"
     assert read_parts(workspace, database, lambda facts: b"%d" % len(facts)) == [b"4"]

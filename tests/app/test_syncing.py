@@ -17,7 +17,7 @@ from support.sessions import make_session
 from warmstart.app import Workspace, syncing
 from warmstart.app.facts import read_facts
 from warmstart.app.starts import hash_message
-from warmstart.app.syncing import Result, SyncReport, sync_starts
+from warmstart.app.syncing import SyncReport, SyncResult, sync_starts
 from warmstart.app.templates import open_library
 from warmstart.facts import derive_facts
 from warmstart.model import Selection, SessionFacts
@@ -100,7 +100,7 @@ def test_a_session_is_found_by_folder_time_and_message(workspace: Workspace, her
     add(hermes, "too-late", talk(PASSED, at=NOW + 900), started_at=NOW + 900)
     add(hermes, "this-one", talk(FAILED, PASSED))
     (row,) = sync(workspace).rows
-    assert (row.result, row.session_id) == (Result.SETTLED, "hermes:this-one")
+    assert (row.result, row.session_id) == (SyncResult.SETTLED, "hermes:this-one")
     assert (row.calls, row.errors, row.success) == (2, 1, True)
     settled = get_start(workspace, start)
     assert (settled.session_id, settled.calls, settled.success) == ("hermes:this-one", 2, True)
@@ -109,7 +109,7 @@ def test_a_session_is_found_by_folder_time_and_message(workspace: Workspace, her
 def test_a_start_settles_once(workspace: Workspace, hermes: Path) -> None:
     begin(workspace)
     add(hermes, "s1", talk(PASSED))
-    assert sync(workspace).count(Result.SETTLED) == 1
+    assert sync(workspace).count(SyncResult.SETTLED) == 1
     assert sync(workspace).rows == ()
     with open_library(workspace) as library:
         record = library.list()[0].record
@@ -121,8 +121,8 @@ def test_a_session_settles_one_start(workspace: Workspace, hermes: Path) -> None
     begin(workspace, started_at=NOW - 1)
     add(hermes, "s1", talk(PASSED))
     report = sync(workspace)
-    assert (report.count(Result.SETTLED), report.count(Result.NOT_FOUND)) == (1, 1)
-    assert sync(workspace).count(Result.NOT_FOUND) == 1
+    assert (report.count(SyncResult.SETTLED), report.count(SyncResult.NOT_FOUND)) == (1, 1)
+    assert sync(workspace).count(SyncResult.NOT_FOUND) == 1
 
 
 def test_two_launches_with_one_message_get_a_session_each(
@@ -139,15 +139,15 @@ def test_two_launches_with_one_message_get_a_session_each(
 def test_what_is_still_running_waits(workspace: Workspace, hermes: Path) -> None:
     begin(workspace)
     add(hermes, "s1", talk(PASSED))
-    assert sync(workspace, NOW + 60).rows[0].result is Result.RUNNING
-    assert sync(workspace, NOW + 660).rows[0].result is Result.SETTLED
+    assert sync(workspace, NOW + 60).rows[0].result is SyncResult.RUNNING
+    assert sync(workspace, NOW + 660).rows[0].result is SyncResult.SETTLED
 
 
 def test_without_a_message_two_that_fit_are_left_alone(workspace: Workspace, hermes: Path) -> None:
     begin(workspace, message_hash=hash_message(""))
     add(hermes, "s1", talk(PASSED))
     add(hermes, "s2", talk(PASSED, message="write a poem"))
-    assert sync(workspace).rows[0].result is Result.AMBIGUOUS
+    assert sync(workspace).rows[0].result is SyncResult.AMBIGUOUS
 
 
 def test_without_a_message_the_only_one_that_fits_is_it(workspace: Workspace, hermes: Path) -> None:
@@ -159,7 +159,7 @@ def test_without_a_message_the_only_one_that_fits_is_it(workspace: Workspace, he
 
 def test_a_session_that_never_came_stays_open(workspace: Workspace) -> None:
     begin(workspace)
-    assert sync(workspace).rows[0].result is Result.NOT_FOUND
+    assert sync(workspace).rows[0].result is SyncResult.NOT_FOUND
     assert sync(workspace, NOW + 50 * 86_400).rows == ()
 
 
@@ -201,7 +201,7 @@ def test_a_harmful_template_is_retired(workspace: Workspace, hermes: Path) -> No
         begin(workspace, arm=arm, message_hash=hash_message(message))
         add(hermes, f"s{number}", talk(result, message=message))
     report = sync(workspace)
-    assert report.count(Result.SETTLED) == 24
+    assert report.count(SyncResult.SETTLED) == 24
     assert [retired.name for retired in report.retired] == ["fix-cart"]
     with open_library(workspace) as library:
         assert library.get("fix-cart").state is TemplateState.RETIRED
@@ -245,7 +245,7 @@ def test_examples_that_a_session_begins_with_never_count(
 def test_an_id_the_agent_was_given_is_the_only_one(workspace: Workspace, tmp_path: Path) -> None:
     begin(workspace, agent="claude_code", native_id="another")
     write_claude_session(tmp_path / "user", with_seed=False)
-    assert sync(workspace).rows[0].result is Result.NOT_FOUND
+    assert sync(workspace).rows[0].result is SyncResult.NOT_FOUND
 
 
 def test_of_a_session_that_was_there_before_only_the_rest_counts(
@@ -298,4 +298,4 @@ def test_a_session_that_another_process_took_meanwhile_is_left(
         search = syncing._Search(workspace, facts, set())
         db.settle_start(first, "hermes:s1", 1, 0, success=True)
         row = syncing._settle(db, search, db.get_start(second), LATER)
-    assert (row.result, row.session_id) == (Result.NOT_FOUND, None)
+    assert (row.result, row.session_id) == (SyncResult.NOT_FOUND, None)

@@ -21,7 +21,7 @@ def test_it_says_what_was_learned_and_what_to_do_next(run: Run, home: Path) -> N
     assert made.exit_code == 0, made.output
     for words in (
         "reads: learned from 6 of 6 sessions", "read_file", "saved as version 1 (draft)",
-        "next: warmstart template approve reads@1", "experiment new reads-test",
+        "warmstart template approve reads@1", "experiment new reads-test",
     ):  # fmt: skip
         assert words in made.stdout
     data = json.loads(again.stdout)

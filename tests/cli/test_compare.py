@@ -37,7 +37,7 @@ def test_the_help_has_an_example_per_line(run: Run) -> None:
 
 def test_pairs_are_counted_and_so_is_what_was_left_out(run: Run, paired: Path) -> None:
     text = run("compare", "model=large", "model=small", paired).stdout
-    assert "(pilot)" in text.splitlines()[0]
+    assert "(pilot)" in text.splitlines()[1]  # below the question
     text = " ".join(text.split())
     assert "unit: task (paired), 8 and 8; left out as unpaired: 3 tasks of A, 0 of B" in text
     assert "MDE80" in text
@@ -117,3 +117,18 @@ def test_no_secret_in_a_name_is_shown(run: Run, tmp_path: Path) -> None:
     assert refused.exit_code == 3
     assert "no session matches A (model=" in refused.stderr
     assert secret not in refused.stderr
+
+
+def test_a_comparison_is_written_as_a_page_without_the_home_folder(
+    run: Run, paired: Path, home: Path
+) -> None:
+    page, notes = home / "c.html", home / "c.md"
+    done = run("compare", "model=large", "model=small", paired, "--html", page, "--md", notes)
+    assert done.exit_code == 0, done.output
+    assert "<h1>Do A and B differ?</h1>" in page.read_text()
+    assert notes.read_text().startswith("# Do A and B differ?")
+    assert str(home) not in page.read_text()
+    assert (
+        "exists already"
+        in run("compare", "model=large", "model=small", paired, "--md", notes).stderr
+    )

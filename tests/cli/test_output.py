@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from warmstart.cli import _output
+from warmstart.present import open_console
 
 if TYPE_CHECKING:
     import pytest
@@ -33,7 +34,7 @@ def test_quiet_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_color_is_for_terminals_and_no_color_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = use_terminal(monkeypatch)
     monkeypatch.delenv("NO_COLOR", raising=False)
-    _output.open_console(stderr=True).print("x", style="red")
+    open_console(stderr=True).print("x", style="red")
     monkeypatch.setenv("NO_COLOR", "1")
-    _output.open_console(stderr=True).print("y", style="red")
+    open_console(stderr=True).print("y", style="red")
     assert terminal.getvalue() == "\x1b[31mx\x1b[0m\ny\n"

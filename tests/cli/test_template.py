@@ -11,9 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.shell_completion import ShellComplete
 from click.testing import Result
 
 from support.template_cases import make_template
+from warmstart.cli.main import cli
 from warmstart.library import Library
 from warmstart.model.template import Example, TemplateState
 from warmstart.model.warmup import Arm
@@ -100,7 +102,8 @@ def test_a_page_is_shown_for_review(run: Run, saved: Library) -> None:
     shown = run("template", "show", "py-tests@1")
     for text in (
         "py-tests@1  draft", "Advice (1)", "Examples (1)", "Repairs (1)",
-        "used 2 times, 2 settled", "helps", "github_pat 1",
+        "used 2 times, 2 settled", "helps", "redaction: github_pat 1", "Flags: none",
+        "warmstart template approve py-tests@1",
     ):  # fmt: skip
         assert text in shown.stdout
     assert "this is version 1; version 2 (draft) is newer" in shown.stdout
@@ -109,6 +112,36 @@ def test_a_page_is_shown_for_review(run: Run, saved: Library) -> None:
     assert (page["version"], page["description"]) == (2, "Second try.")
     assert isinstance(page["template"], dict)
     assert page["template"]["name"] == "py-tests"
+
+
+def test_a_review_page_can_be_sent(run: Run, saved: Library, tmp_path: Path) -> None:
+    page, notes = tmp_path / "t.html", tmp_path / "t.md"
+    done = run("template", "show", "py-tests@1", "--html", page, "--md", notes)
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert "<h1>py-tests@1  draft</h1>" in page.read_text()
+    assert "warmstart template approve py-tests@1" in page.read_text()
+    assert notes.read_text().startswith("# py-tests@1  draft")
+    assert page.stat().st_mode & 0o777 == 0o600
+    del saved
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["template show", "template diff", "template edit", "warm --template", "run --template"],
+)
+def test_names_of_templates_are_completed(saved: Library, words: str) -> None:
+    completion = ShellComplete(cli, {}, "warmstart", "_WARMSTART_COMPLETE")
+    found = completion.get_completions(words.split(), "py")
+    assert [one.value for one in found] == ["py-tests"]
+    del saved
+
+
+def test_a_test_sums_up_what_is_left_out(run: Run, saved: Library) -> None:
+    saved.approve("py-tests")
+    words = ("template", "test", "py-tests", "Fix it", "--budget", "1")
+    short, long = run(*words).stderr, run(*words, "--details").stderr
+    assert short.count("left out:") == 1
+    assert long.count("left out:") > 1
 
 
 def test_flags_are_on_the_page_and_nothing_reaches_the_terminal(run: Run, library: Library) -> None:
@@ -123,7 +156,7 @@ def test_approving_shows_what_is_approved_and_makes_it_current(run: Run, saved: 
     done = run("template", "approve", "py-tests@2", "--yes")
     assert "Examples (1)" in done.stdout
     assert "all of it is new" in done.stdout
-    assert "py-tests@2 is approved" in done.stderr
+    assert "py-tests@2 is approved" in done.stdout
     approved = read_json(run("template", "approve", "py-tests@1", "--yes", "--json"))
     assert (approved["version"], approved["state"], approved["current"]) == (1, "approved", True)
     assert approved["replaces"] == 2
@@ -181,19 +214,19 @@ def test_a_flagged_template_needs_a_word_more(run: Run, library: Library) -> Non
 def test_retiring_keeps_the_reason(run: Run, saved: Library) -> None:
     retired = read_json(run("template", "retire", "py-tests", "--reason", "stale", "--json"))
     assert (retired["state"], retired["reason"]) == ("retired", "stale")
-    assert "py-tests@2 is retired" in run("template", "retire", "py-tests").stderr
+    assert "py-tests@2 is retired" in run("template", "retire", "py-tests").stdout
     del saved
 
 
 def test_versions_and_rollback(run: Run, saved: Library) -> None:
     assert "*2" in run("template", "versions", "py-tests").stdout
-    assert "with --unreviewed" in run("template", "rollback", "py-tests@1").stderr
+    assert "with --unreviewed" in run("template", "rollback", "py-tests@1").stdout
     listed = read_json(run("template", "versions", "py-tests", "--json"))["templates"]
     assert isinstance(listed, list)
     assert [row["current"] for row in listed] == [True, False]
     assert run("template", "rollback", "py-tests").exit_code == 2
     saved.set_state("py-tests@1", TemplateState.QUARANTINED)
-    said = run("template", "rollback", "py-tests@1").stderr
+    said = run("template", "rollback", "py-tests@1").stdout
     assert "it is quarantined, so it is never used" in said
     assert "warmstart template approve py-tests@1" in said
 
@@ -210,16 +243,16 @@ def test_a_diff_between_versions(run: Run, saved: Library) -> None:
 
 def test_a_test_prints_exactly_what_would_be_sent(run: Run, saved: Library) -> None:
     saved.approve("py-tests")
-    done = run("template", "test", "py-tests", "Fix the failing test", "--form", "openai")
+    done = run("template", "test", "py-tests", "Fix the failing test", "--as", "openai")
     body = json.loads(done.stdout)
     assert body["messages"][-1] == {"role": "user", "content": "Fix the failing test"}
     assert any(message.get("tool_calls") for message in body["messages"])
-    text = run("template", "test", "py-tests", "Fix it", "--form", "text")
+    text = run("template", "test", "py-tests", "Fix it")
     assert "read the lines before you patch" in text.stdout
     figures = read_json(run("template", "test", "py-tests", "Fix it", "--json", "--budget", "200"))
     assert isinstance(figures["tokens"], int)
     assert figures["tokens"] <= 200
-    assert run("template", "test", "py-tests", "x", "--form", "nothing").exit_code == 2
+    assert run("template", "test", "py-tests", "x", "--as", "nothing").exit_code == 2
     assert read_json(run("template", "show", "py-tests", "--json"))["uses"] == 0
 
 
@@ -233,11 +266,11 @@ def test_a_template_travels_by_file(run: Run, saved: Library, tmp_path: Path) ->
     assert "bundle" in run("template", "validate", path).stdout
     saved.delete("py-tests")
     done = run("template", "import", path)
-    assert "py-tests@1 is quarantined" in done.stderr
+    assert "py-tests@1 is quarantined" in done.stdout
     again = read_json(run("template", "import", path, "--json"))["imported"]
     assert isinstance(again, list)
     assert (again[0]["is_new"], again[0]["signature"]["state"]) == (False, "none")
-    assert "written to" in run("template", "export", "py-tests", "-o", tmp_path / "y.json").stderr
+    assert "written to" in run("template", "export", "py-tests", "-o", tmp_path / "y.json").stdout
 
 
 def test_one_bad_file_does_not_stop_the_others(run: Run, library: Library, tmp_path: Path) -> None:
@@ -245,8 +278,8 @@ def test_one_bad_file_does_not_stop_the_others(run: Run, library: Library, tmp_p
     (tmp_path / "good.json").write_bytes(canonical_json(replace(ONE, examples=(ORDER,))))
     done = run("template", "import", tmp_path / "bad.json", tmp_path / "good.json")
     assert done.exit_code == 6
-    assert "refused: " in done.stderr
-    assert "1 flag" in done.stderr
+    assert "refused: " in done.stdout
+    assert "1 flag" in done.stdout
     assert [row.state for row in library.list()] == [TemplateState.QUARANTINED]
     assert run("template", "validate", tmp_path / "bad.json").exit_code == 6
     told = run("template", "import", tmp_path / "bad.json", "--json")
@@ -257,8 +290,8 @@ def test_an_import_shows_what_differs(run: Run, saved: Library, tmp_path: Path) 
     leak = replace(ONE, description="see /home/alice/notes")
     (tmp_path / "x.json").write_bytes(canonical_json(leak))
     done = run("template", "import", tmp_path / "x.json")
-    assert "against version 2" in done.stderr
-    assert "redacted: home 1" in done.stderr
+    assert "against version 2" in done.stdout
+    assert "redacted: 1 home" in done.stdout
     assert "~ description" in done.stdout
     del saved
 
@@ -303,7 +336,7 @@ def test_deleting_asks_unless_told(run: Run, saved: Library) -> None:
         assert refused.exit_code == 3
         assert "Delete" not in refused.stderr
     assert read_json(run("template", "delete", "py-tests@1", "--yes", "--json"))["deleted"] == 1
-    assert "1 version of py-tests deleted" in run("template", "delete", "py-tests", "--yes").stderr
+    assert "1 version of py-tests deleted" in run("template", "delete", "py-tests", "--yes").stdout
     assert saved.list() == []
 
 

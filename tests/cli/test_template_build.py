@@ -27,8 +27,8 @@ def test_build_prints_rules_counts_and_the_next_command(run: Run, shop: Path) ->
     assert "at least 30 messages and 8 judged calls" in result.output
     assert "error rate at most 30.0% (as asked)" in result.output
     assert "redacted:" in result.output
-    assert "next: warmstart template show shop@1" in result.output
-    assert "next: warmstart template approve shop@1" in result.output
+    assert "warmstart template show shop@1" in result.output
+    assert "warmstart template approve shop@1" in result.output
 
 
 def test_hints_name_the_version_that_was_made_beside_one_in_use(run: Run, shop: Path) -> None:

@@ -33,6 +33,7 @@ def app(tmp_path: Path) -> Path:
 def run(app: Path, home: Path, *lines: str, database: str = "") -> list[str]:
     (app.parent / "gateway.toml").write_text(f'database = "{database}"\n' if database else "")
     environ = {**os.environ, "WARMSTART_HOME": str(home), "WARMSTART_STORE": ""}
+    environ["WARMSTART_WARM_HOLDOUT"] = "0"
     done = subprocess.run(
         [sys.executable, str(app), str(app.parent / "gateway.toml")],
         input="".join(f"{line}\n" for line in lines), env=environ,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import get_args
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warmstart.gateway import ConfigError, SessionResetPolicy, find_expiry
-from warmstart.gateway.policy import MODES, last_boundary, to_utc
+from warmstart.gateway.policy import Mode, last_boundary, to_utc
 
 NOON = datetime(2026, 4, 10, 12, 0, tzinfo=UTC)
 MOMENTS = st.datetimes(datetime(2000, 1, 1), datetime(2060, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - bounds have none
@@ -104,7 +105,7 @@ def test_the_last_boundary_is_never_ahead_and_at_most_two_days_back(
 @given(
     updated=MOMENTS,
     later=st.timedeltas(timedelta(0), timedelta(days=9)),
-    mode=st.sampled_from(MODES),
+    mode=st.sampled_from(get_args(Mode)),
 )
 def test_once_over_a_session_stays_over(updated: datetime, later: timedelta, mode: str) -> None:
     policy = SessionResetPolicy(mode=mode, timezone="Europe/Berlin")

@@ -18,7 +18,7 @@ from warmstart.app import Workspace
 from warmstart.app.starts import hash_message
 from warmstart.app.templates import open_library
 from warmstart.errors import NotFoundError
-from warmstart.integrations.launch import LaunchPlan, RunOptions, plan_launch, run_plan
+from warmstart.integrations.launch import LaunchOptions, LaunchPlan, plan_launch, run_plan
 from warmstart.integrations.launch_parts import Host
 from warmstart.model.template import TemplateState
 from warmstart.model.warmup import Arm
@@ -58,7 +58,7 @@ def host(tmp_path: Path) -> Host:
 
 
 def plan(workspace: Workspace, host: Host, *command: str, **options: Any) -> LaunchPlan:
-    return plan_launch(workspace, command, RunOptions(**options), host)
+    return plan_launch(workspace, command, LaunchOptions(**options), host)
 
 
 def run(workspace: Workspace, plan: LaunchPlan) -> dict[str, Any]:
@@ -216,7 +216,7 @@ def test_what_a_session_is_about_is_not_what_it_begins_with(
 
 def test_a_message_on_stdin_is_read_and_still_there(workspace: Workspace, host: Host) -> None:
     stdin = io.BytesIO(MESSAGE.encode() + b"\n")
-    made = plan_launch(workspace, ("claude", "-p"), RunOptions(), host, stdin)
+    made = plan_launch(workspace, ("claude", "-p"), LaunchOptions(), host, stdin)
     assert made.arm is Arm.WARM
     seen = run(workspace, made)
     assert seen["stdin"] == f"{MESSAGE}\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.launching import MESSAGE, SESSION_ID, make_advice, make_host, make_prepared
-from warmstart.integrations.launch_claude import ClaudeCode
+from warmstart.integrations.launch_claude import ClaudeCodeLauncher
 from warmstart.integrations.launch_parts import AgentCommand, Host
 from warmstart.integrations.tools import AGENT_TOOLS, CLAUDE_CODE
 from warmstart.sources import ReadLog, find_units, read_unit
@@ -24,14 +24,14 @@ def host(tmp_path: Path) -> Host:
 
 
 def read(line: str, host: Host) -> AgentCommand:
-    given = ClaudeCode().read(shlex.split(line), host)
+    given = ClaudeCodeLauncher().read(shlex.split(line), host)
     assert given is not None
     return given
 
 
 @pytest.mark.parametrize("line", ["mcp list", "doctor", "--version", "-h", "update", "-p -v"])
 def test_what_starts_no_session_is_left_alone(line: str, host: Host) -> None:
-    assert ClaudeCode().read(shlex.split(line), host) is None
+    assert ClaudeCodeLauncher().read(shlex.split(line), host) is None
 
 
 @pytest.mark.parametrize(
@@ -84,8 +84,8 @@ def test_tools_the_user_left_out_are_not_there(host: Host) -> None:
 def test_a_new_session_goes_on_with_a_seed_under_its_own_id(host: Host) -> None:
     given = read(f"-p '{MESSAGE}' --allowedTools Bash", host)
     prepared = make_prepared(tools=["Bash"])
-    form = ClaudeCode().name_form(given, prepared.warmup)
-    launch = ClaudeCode().put(given, prepared, form, host)
+    form = ClaudeCodeLauncher().name_form(given, prepared.warmup)
+    launch = ClaudeCodeLauncher().put(given, prepared, form, host)
     option, seed_id, *rest = launch.arguments
     assert (form, option) == ("claude-session", "--resume")
     assert rest == ["--fork-session", "--session-id", SESSION_ID, *given.arguments]
@@ -97,7 +97,9 @@ def test_a_new_session_goes_on_with_a_seed_under_its_own_id(host: Host) -> None:
 
 def test_a_seed_is_read_back_as_a_warm_up_that_never_counts(host: Host) -> None:
     given = read(f"-p '{MESSAGE}'", host)
-    (seed,) = ClaudeCode().put(given, make_prepared(tools=["Bash"]), "claude-session", host).seeds
+    (seed,) = (
+        ClaudeCodeLauncher().put(given, make_prepared(tools=["Bash"]), "claude-session", host).seeds
+    )
     seed.path.parent.mkdir(parents=True)
     seed.path.write_bytes(seed.data)
     log = ReadLog()
@@ -110,7 +112,7 @@ def test_a_seed_is_read_back_as_a_warm_up_that_never_counts(host: Host) -> None:
 def test_the_users_own_folder_and_id_are_used(tmp_path: Path) -> None:
     host = make_host(tmp_path, environ={"CLAUDE_CONFIG_DIR": str(tmp_path / "cc")})
     given = read(f"-p x --session-id {OWN_ID}", host)
-    launch = ClaudeCode().put(given, make_prepared(), "claude-session", host)
+    launch = ClaudeCodeLauncher().put(given, make_prepared(), "claude-session", host)
     assert launch.seeds[0].path.is_relative_to(tmp_path / "cc" / "projects")
     assert launch.arguments.count("--session-id") == 1
     assert launch.arguments[-1] == OWN_ID
@@ -122,8 +124,8 @@ def test_the_users_own_folder_and_id_are_used(tmp_path: Path) -> None:
 )
 def test_where_there_is_no_place_for_a_seed_it_is_text(line: str, host: Host) -> None:
     given = read(line, host)
-    assert ClaudeCode().name_form(given, make_prepared().warmup) == "text"
-    launch = ClaudeCode().put(given, make_prepared(tools=["Bash"]), "text", host)
+    assert ClaudeCodeLauncher().name_form(given, make_prepared().warmup) == "text"
+    launch = ClaudeCodeLauncher().put(given, make_prepared(tools=["Bash"]), "text", host)
     at = launch.arguments.index("--append-system-prompt")
     assert "pytest -q" in launch.arguments[at + 1]
     assert launch.seeds == ()
@@ -131,17 +133,20 @@ def test_where_there_is_no_place_for_a_seed_it_is_text(line: str, host: Host) ->
 
 
 def test_advice_alone_is_text(host: Host) -> None:
-    assert ClaudeCode().name_form(read("-p x", host), make_prepared(make_advice()).warmup) == "text"
+    assert (
+        ClaudeCodeLauncher().name_form(read("-p x", host), make_prepared(make_advice()).warmup)
+        == "text"
+    )
 
 
 def test_a_path_too_long_for_a_folders_name_is_text() -> None:
     deep = make_host(Path("/" + "d" * 250))
-    assert ClaudeCode().name_form(read("-p x", deep), make_prepared().warmup) == "text"
+    assert ClaudeCodeLauncher().name_form(read("-p x", deep), make_prepared().warmup) == "text"
 
 
 def test_words_the_user_appends_stay_and_come_first(host: Host) -> None:
     given = read("--append-system-prompt 'Be brief.' -c x", host)
-    launch = ClaudeCode().put(given, make_prepared(make_advice()), "text", host)
+    launch = ClaudeCodeLauncher().put(given, make_prepared(make_advice()), "text", host)
     assert launch.arguments.count("--append-system-prompt") == 1
     assert launch.arguments[1].startswith("Be brief.\n\n")
     assert launch.arguments[2:] == ("-c", "x")
@@ -149,19 +154,19 @@ def test_words_the_user_appends_stay_and_come_first(host: Host) -> None:
 
 def test_a_file_the_user_appends_leaves_no_way_for_text(host: Host) -> None:
     given = read("--append-system-prompt-file f -c x", host)
-    assert ClaudeCode().name_form(given, make_prepared().warmup) == ""
+    assert ClaudeCodeLauncher().name_form(given, make_prepared().warmup) == ""
 
 
 def test_a_cold_session_is_only_named(host: Host) -> None:
-    cold = ClaudeCode().stay_cold
+    cold = ClaudeCodeLauncher().stay_cold
     assert cold(read("-p x", host), host).arguments == ("--session-id", SESSION_ID, "-p", "x")
     assert cold(read("-c x", host), host).arguments == ("-c", "x")
 
 
 def test_without_a_message_the_hook_chooses_later(host: Host) -> None:
-    launch = ClaudeCode().defer(read("", host), host)
+    launch = ClaudeCodeLauncher().defer(read("", host), host)
     assert launch is not None
     at = launch.arguments.index("--settings")
     hooks = json.loads(launch.arguments[at + 1])["hooks"]["UserPromptSubmit"]
     assert hooks[0]["hooks"][0]["command"] == "'/opt/my apps/warmstart' hook claude-code"
-    assert ClaudeCode().defer(read("--settings s.json", host), host) is None
+    assert ClaudeCodeLauncher().defer(read("--settings s.json", host), host) is None

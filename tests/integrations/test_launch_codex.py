@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.launching import MESSAGE, SESSION_ID, make_advice, make_host, make_prepared
-from warmstart.integrations.launch_codex import Codex
+from warmstart.integrations.launch_codex import CodexLauncher
 from warmstart.integrations.launch_parts import AgentCommand, Host
 from warmstart.model.template import Guidance, Template
 from warmstart.sources import ReadLog, find_units, read_unit
@@ -23,7 +23,7 @@ def host(tmp_path: Path) -> Host:
 
 
 def read(line: str, host: Host) -> AgentCommand:
-    given = Codex().read(shlex.split(line), host)
+    given = CodexLauncher().read(shlex.split(line), host)
     assert given is not None
     return given
 
@@ -32,7 +32,7 @@ def read(line: str, host: Host) -> AgentCommand:
     "line", ["login", "mcp list", "exec review", "exec help", "--version", "-m x apply", "exec -h"]
 )
 def test_what_starts_no_session_is_left_alone(line: str, host: Host) -> None:
-    assert Codex().read(shlex.split(line), host) is None
+    assert CodexLauncher().read(shlex.split(line), host) is None
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,16 @@ def test_the_folder_is_the_one_codex_is_sent_to(host: Host) -> None:
 def test_the_same_command_goes_on_with_the_rollout(line: str, resumed: str, host: Host) -> None:
     given = read(line, host)
     prepared = make_prepared(tools=["exec_command"])
-    assert Codex().name_form(given, prepared.warmup) == "codex-rollout"
-    launch = Codex().put(given, prepared, "codex-rollout", host)
+    assert CodexLauncher().name_form(given, prepared.warmup) == "codex-rollout"
+    launch = CodexLauncher().put(given, prepared, "codex-rollout", host)
     assert shlex.join(launch.arguments) == resumed.replace("ID", SESSION_ID)
 
 
 def test_a_seed_is_read_back_as_a_warm_up_that_never_counts(host: Host) -> None:
     given = read(f"exec '{MESSAGE}'", host)
-    launch = Codex().put(given, make_prepared(tools=["exec_command"]), "codex-rollout", host)
+    launch = CodexLauncher().put(
+        given, make_prepared(tools=["exec_command"]), "codex-rollout", host
+    )
     (seed,) = launch.seeds
     assert seed.path.is_relative_to(host.user_home / ".codex" / "sessions")
     seed.path.parent.mkdir(parents=True)
@@ -105,8 +107,8 @@ def test_a_seed_is_read_back_as_a_warm_up_that_never_counts(host: Host) -> None:
 @pytest.mark.parametrize("line", ["exec --ephemeral x", "--worktree x"])
 def test_where_there_is_no_place_for_a_rollout_it_is_text(line: str, host: Host) -> None:
     given = read(line, host)
-    assert Codex().name_form(given, make_prepared().warmup) == "text"
-    launch = Codex().put(given, make_prepared(tools=["exec_command"]), "text", host)
+    assert CodexLauncher().name_form(given, make_prepared().warmup) == "text"
+    launch = CodexLauncher().put(given, make_prepared(tools=["exec_command"]), "text", host)
     option, setting, *rest = launch.arguments
     assert (option, rest) == ("-c", list(given.arguments))
     assert "pytest -q" in tomllib.loads(setting)["developer_instructions"]
@@ -116,7 +118,7 @@ def test_any_text_arrives_as_it_was_written(host: Host) -> None:
     odd = 'say "hi" \\ and\ttab \x7f \U0001f600'
     line = Guidance(tool="exec_command", text=odd, calls=9, errors=3)
     prepared = make_prepared(Template(name="odd", guidance=(line,)))
-    launch = Codex().put(read("x", host), prepared, "text", host)
+    launch = CodexLauncher().put(read("x", host), prepared, "text", host)
     text = tomllib.loads(launch.arguments[1])["developer_instructions"]
     assert text == prepared.render("text").text
 
@@ -125,17 +127,17 @@ def test_instructions_of_the_user_stay_and_come_first(host: Host) -> None:
     home = host.user_home / ".codex"
     home.mkdir(parents=True)
     (home / "config.toml").write_text('developer_instructions = "Be brief."\n')
-    launch = Codex().put(read("x", host), make_prepared(make_advice()), "text", host)
+    launch = CodexLauncher().put(read("x", host), make_prepared(make_advice()), "text", host)
     text = tomllib.loads(launch.arguments[1])["developer_instructions"]
     assert text.startswith("Be brief.\n\n")
     (home / "config.toml").write_text("developer_instructions = [\n")
-    broken = Codex().put(read("x", host), make_prepared(make_advice()), "text", host)
+    broken = CodexLauncher().put(read("x", host), make_prepared(make_advice()), "text", host)
     assert "Be brief." not in broken.arguments[1]
 
 
 @pytest.mark.parametrize("line", ["-c developer_instructions=x y", "exec -p work y"])
 def test_settings_of_another_hand_leave_no_way_for_text(line: str, host: Host) -> None:
-    assert Codex().name_form(read(line, host), make_prepared(make_advice()).warmup) == ""
+    assert CodexLauncher().name_form(read(line, host), make_prepared(make_advice()).warmup) == ""
 
 
 @pytest.mark.parametrize("line", [f"exec resume {OWN_ID} x", "resume --last", f"fork {OWN_ID}"])
@@ -147,5 +149,5 @@ def test_a_session_that_goes_on_keeps_what_it_began_with(line: str, host: Host) 
 
 def test_a_cold_session_is_started_as_it_was_typed(host: Host) -> None:
     given = read("exec 'fix it' --json", host)
-    assert Codex().stay_cold(given, host).arguments == ("exec", "fix it", "--json")
-    assert Codex().defer(given, host) is None
+    assert CodexLauncher().stay_cold(given, host).arguments == ("exec", "fix it", "--json")
+    assert CodexLauncher().defer(given, host) is None

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.launching import SESSION_ID, make_host, make_prepared
-from warmstart.integrations.launch_hermes import VARIABLE, Hermes
+from warmstart.integrations.launch_hermes import VARIABLE, HermesLauncher
 from warmstart.integrations.launch_parts import AgentCommand, Host
 
 
@@ -19,14 +19,14 @@ def host(tmp_path: Path) -> Host:
 
 
 def read(line: str, host: Host) -> AgentCommand:
-    given = Hermes().read(shlex.split(line), host)
+    given = HermesLauncher().read(shlex.split(line), host)
     assert given is not None
     return given
 
 
 @pytest.mark.parametrize("line", ["model", "gateway run", "--version", "chat -h", "warm list"])
 def test_what_starts_no_session_is_left_alone(line: str, host: Host) -> None:
-    assert Hermes().read(shlex.split(line), host) is None
+    assert HermesLauncher().read(shlex.split(line), host) is None
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,9 @@ def test_where_hermes_reads_no_file_that_is_said(line: str, host: Host) -> None:
 def test_the_file_holds_paired_examples_and_nothing_is_added_to_the_command(host: Host) -> None:
     given = read("chat -q 'fix it'", host)
     prepared = make_prepared(tools=["terminal"])
-    launch = Hermes().put(given, prepared, Hermes().name_form(given, prepared.warmup), host)
+    launch = HermesLauncher().put(
+        given, prepared, HermesLauncher().name_form(given, prepared.warmup), host
+    )
     (seed,) = launch.seeds
     assert launch.arguments == given.arguments
     assert launch.environ == {VARIABLE: str(seed.path)}
@@ -77,7 +79,7 @@ def test_messages_the_user_prefills_come_first(where: str, tmp_path: Path) -> No
     if where != "variable":
         (home / "config.yaml").write_text(f"model:\n  default: x\n{line}\n")
     host = make_host(tmp_path, environ={VARIABLE: "own.json"} if where == "variable" else {})
-    launch = Hermes().put(read("chat", host), make_prepared(), "hermes-prefill", host)
+    launch = HermesLauncher().put(read("chat", host), make_prepared(), "hermes-prefill", host)
     messages = json.loads(launch.seeds[0].data)
     assert messages[0]["content"] == "mine"
     assert len(messages) > 1
@@ -89,11 +91,11 @@ def test_a_broken_file_of_the_user_costs_nothing(text: str | None, tmp_path: Pat
     if text is not None:
         own.write_text(text)
     host = make_host(tmp_path, environ={VARIABLE: str(own)})
-    launch = Hermes().put(read("chat", host), make_prepared(), "hermes-prefill", host)
+    launch = HermesLauncher().put(read("chat", host), make_prepared(), "hermes-prefill", host)
     assert json.loads(launch.seeds[0].data)[0]["role"] == "user"
 
 
 def test_a_cold_session_is_started_as_it_was_typed(host: Host) -> None:
     given = read("chat -q x", host)
-    assert Hermes().stay_cold(given, host).arguments == ("chat", "-q", "x")
-    assert Hermes().defer(given, host) is None
+    assert HermesLauncher().stay_cold(given, host).arguments == ("chat", "-q", "x")
+    assert HermesLauncher().defer(given, host) is None

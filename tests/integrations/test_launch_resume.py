@@ -16,8 +16,8 @@ from warmstart.app import Workspace
 from warmstart.app.templates import open_library
 from warmstart.integrations.hermes.middleware import Middleware
 from warmstart.integrations.hermes.sessions import Sessions, Turn
-from warmstart.integrations.launch import LaunchPlan, RunOptions, plan_launch
-from warmstart.integrations.launch_hermes import Hermes
+from warmstart.integrations.launch import LaunchOptions, LaunchPlan, plan_launch
+from warmstart.integrations.launch_hermes import HermesLauncher
 from warmstart.integrations.launch_parts import Host
 from warmstart.model.template import TemplateState
 from warmstart.store.starts import RecordedStart
@@ -51,7 +51,7 @@ def host(tmp_path: Path) -> Host:
 
 
 def plan(workspace: Workspace, host: Host, *command: str, **options: Any) -> LaunchPlan:
-    return plan_launch(workspace, command, RunOptions(**options), host)
+    return plan_launch(workspace, command, LaunchOptions(**options), host)
 
 
 def list_starts(workspace: Workspace) -> list[RecordedStart]:
@@ -133,7 +133,7 @@ def test_which_session_is_meant_is_looked_up_as_hermes_does(host: Host) -> None:
     lines = {"-r s_old": "s_old", "-r cart": "s_next", "-c": "s_next", "-c 100%": "s_chat",
              "-r nobody": "nobody", "-r s%": "s%"}  # fmt: skip
     for line, wanted in lines.items():
-        given = Hermes().read(line.split(), host)
+        given = HermesLauncher().read(line.split(), host)
         assert given is not None
         assert (given.native_id, given.continues) == (wanted, True)
 

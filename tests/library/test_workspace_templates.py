@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from support.template_cases import make_template
 from warmstart.app import Workspace
 from warmstart.app.sharing import export_template, make_dataset
-from warmstart.app.starts import Outcome, settle_start
+from warmstart.app.starts import StartOutcome, settle_start
 from warmstart.app.templates import list_templates, open_library
 from warmstart.model.template import Example, TemplateState
 from warmstart.model.warmup import Arm
@@ -56,7 +56,7 @@ def test_settling_retires_what_does_harm(home: Path) -> None:
                     Start(agent="x", arm=arm, template=ONE.name, template_id=template_id(ONE),
                           started_at=1.0)
                 )  # fmt: skip
-                said = Outcome(f"x:{arm}{number}", 3, 1, success)
+                said = StartOutcome(f"x:{arm}{number}", 3, 1, success)
                 retired += settle_start(library, start, said)
                 assert settle_start(library, start, said) == []
         assert [row.name for row in retired] == ["py-tests"]

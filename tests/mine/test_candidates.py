@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections import Counter
 
-from hypothesis import given
 from msgspec.structs import replace
 
 from support.mining import make_shop, make_worked
-from support.profiles import any_facts
 from warmstart.facts import derive_facts
 from warmstart.mine import MiningRules
-from warmstart.mine.candidates import Plan, _repair_kinds, choose_calls
+from warmstart.mine.candidates import MiningPlan
 from warmstart.mine.rules import tally
 from warmstart.model import SessionFacts
 from warmstart.model.outcome import ErrorClass
@@ -27,7 +24,7 @@ def shop() -> list[SessionFacts]:
     return [derive_facts(session) for session in make_shop(6)]
 
 
-def names(plan: Plan) -> tuple[list[str], list[str], list[str]]:
+def names(plan: MiningPlan) -> tuple[list[str], list[str], list[str]]:
     return tuple(
         [one.id for one in part] for part in (plan.qualified, plan.exemplary, plan.repairs)
     )  # type: ignore[return-value] - three lists
@@ -66,10 +63,3 @@ def test_another_order_of_sets_chooses_the_same_sessions() -> None:
         for seed in ("1", "2", "3")
     }  # fmt: skip
     assert len(outputs) == 1
-
-
-@given(any_facts())
-def test_kinds_of_repair_are_those_of_the_pairs(facts: SessionFacts) -> None:
-    failed = [facts.calls[failed] for failed, _ in choose_calls(facts).repairs]
-    kinds = Counter((call.tool, call.error_class) for call in failed)
-    assert list(_repair_kinds(facts).items()) == list(kinds.items())

@@ -12,7 +12,7 @@ from warmstart.mine.episodes import find_episodes, shorten
 from warmstart.mine.guidance import write_guidance
 from warmstart.mine.merge import merge_episodes
 from warmstart.mine.recoveries import collect_repairs, select_recoveries
-from warmstart.mine.results import LEFT_OUT, NOTHING, show_result, tell_result
+from warmstart.mine.results import LEFT_OUT, NOTHING, describe_result, show_result
 from warmstart.mine.rules import MiningRules, tally
 from warmstart.mine.select import MAX_PER_TOOL, select_examples
 from warmstart.mine.signature import common_messages, make_signature
@@ -164,9 +164,9 @@ def test_commands_are_compared_by_programs_flags_and_quotes() -> None:
 def test_data_that_came_back_keeps_its_structure_only() -> None:
     answer = '{"name": {"first_name": "Ottilie"}, "email": "o@x.example", "seats": [1, 2]}'
     request = Request(tool="get_user", arguments={})
-    shown = tell_result(request, answer, Abstraction(Vocabulary(), None))
+    shown = describe_result(request, answer, Abstraction(Vocabulary(), None))
     assert shown == '{"email":"<email>","name":{"first_name":"<first_name>"},"seats":[1,2]}'
-    assert tell_result(request, "{broken", Abstraction(Vocabulary(), None)) == "{broken"
+    assert describe_result(request, "{broken", Abstraction(Vocabulary(), None)) == "{broken"
 
 
 def test_a_value_of_another_type_is_named_as_the_change() -> None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from support.mining import make_shop, make_worked
 from warmstart.facts import derive_facts
 from warmstart.mine import MiningRules
-from warmstart.mine.candidates import choose_calls, plan_mining
+from warmstart.mine.candidates import _repair_kinds, plan_mining
 from warmstart.mine.rules import find_cap, find_reason, tally
 from warmstart.model import Link, Parent, SessionFacts, Status
 
@@ -102,7 +102,6 @@ def test_no_more_sessions_are_fetched_than_asked_for() -> None:
     assert len(plan_mining(facts, LOOSE, max_sessions=3).fetched) == 3
 
 
-def test_verified_calls_and_repaired_failures_are_chosen_by_position() -> None:
-    choice = choose_calls(derive_facts(make_worked("v", [OK, BAD, OK])))
-    assert choice.examples == (0, 2)
-    assert choice.repairs == ((1, 2),)
+def test_a_failure_before_a_success_of_its_tool_counts_as_repaired() -> None:
+    assert _repair_kinds(derive_facts(make_worked("v", [OK, BAD, OK]))).total() == 1
+    assert _repair_kinds(derive_facts(make_worked("v", [OK, BAD]))).total() == 0

@@ -91,16 +91,16 @@ def _row(text: str, table: str, arm: str) -> list[str]:
 
 def test_crashes_are_counted_per_arm() -> None:
     text = write_markdown(invalid())
-    assert _row(text, "CRASHED", "cold")[3] == "0"
-    assert _row(text, "CRASHED", "warm:shop")[3] == "20"
+    assert _row(text, "crashed", "cold")[3] == "0"
+    assert _row(text, "crashed", "warm:shop")[3] == "20"
 
 
 def test_example_calls_and_copies_are_those_of_warm_arms_only() -> None:
     text = write_markdown(better())
-    assert _row(text, "EXAMPLE CALLS", "warm:shop")[2] == "180"
-    assert _row(text, "EXAMPLE CALLS", "warm:shop")[5].endswith("% |")
-    assert _row(text, "EXAMPLE CALLS", "cold")[2] == "0"
-    assert _row(text, "EXAMPLE CALLS", "cold")[5] == "- |"
+    assert _row(text, "| example calls", "warm:shop")[2] == "180"
+    assert _row(text, "| example calls", "warm:shop")[5].endswith("% |")
+    assert _row(text, "| example calls", "cold")[2] == "0"
+    assert _row(text, "| example calls", "cold")[5] == "- |"
 
 
 def test_other_text_of_the_same_size_stands_beside_the_effect() -> None:
@@ -184,4 +184,4 @@ def test_equivalent_arms_are_chosen_by_their_cost() -> None:
 def test_shorter_forms_by_cost_have_ratios_too() -> None:
     design = Design(arms=(), metric=Metric.TOKENS)
     report = make_report({WARM: -1.0, "cold": 0.0}, tasks=25, design=design)
-    assert "x1." in write_markdown(report).partition("HARM")[2]
+    assert "x1." in write_markdown(report).partition("harm")[2]

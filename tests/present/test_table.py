@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from warmstart.present import Column, Span, print_table
+from warmstart.present import Column, Document, StyledText, Table, write_document
 from warmstart.present.terminal import DRAWN
 
 COLUMNS = (
@@ -22,19 +22,22 @@ class Terminal(io.StringIO):
         return True
 
 
-def draw(rows: list[list[Span]], stream: io.StringIO, **environ: str) -> str:
+def draw(rows: list[list[StyledText]], stream: io.StringIO, **environ: str) -> str:
     with pytest.MonkeyPatch.context() as patch:
         for name in DRAWN:
             patch.delenv(name, raising=False)
         for name, value in environ.items():
             patch.setenv(name, value)
         patch.setattr(sys, "stdout", stream)
-        print_table(COLUMNS, rows)
+        write_document(Document(title="", blocks=[Table(columns=COLUMNS, rows=rows)]))
     return stream.getvalue()
 
 
 def test_wide_characters_keep_the_columns_in_line() -> None:
-    rows = [[Span("表"), Span("1"), Span("x")], [Span("ab"), Span("22"), Span("y")]]
+    rows = [
+        [StyledText("表"), StyledText("1"), StyledText("x")],
+        [StyledText("ab"), StyledText("22"), StyledText("y")],
+    ]
     assert draw(rows, io.StringIO()).splitlines() == [
         "NAME   N  LAST",
         "表     1  x",
@@ -43,7 +46,7 @@ def test_wide_characters_keep_the_columns_in_line() -> None:
 
 
 def test_a_terminal_gets_colours_and_a_width_cuts() -> None:
-    rows = [[Span("a" * 30), Span("1", style="red"), Span("b" * 90)]]
+    rows = [[StyledText("a" * 30), StyledText("1", style="red"), StyledText("b" * 90)]]
     assert "\x1b[31m" in draw(rows, Terminal(), TERM="xterm", COLUMNS="40")
     assert "…" in draw(rows, io.StringIO(), COLUMNS="40")
     assert "\x1b[" in draw(rows, io.StringIO(), FORCE_COLOR="1", TERM="xterm")

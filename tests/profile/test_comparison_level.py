@@ -9,7 +9,7 @@ import random
 
 import pytest
 
-from warmstart.profile.comparison import Comparison, Row, Side, collect_side, compare
+from warmstart.profile.comparison import Comparison, SessionErrors, Side, collect_side, compare
 
 RUNS = 600
 LIMIT = 0.075
@@ -17,12 +17,12 @@ LIMIT = 0.075
 EMPTY = collect_side("none", []).profile
 
 
-def a_side(rows: list[Row]) -> Side:
+def a_side(rows: list[SessionErrors]) -> Side:
     return Side(label="side", rows=tuple(rows), profile=EMPTY, tool_sums={})
 
 
-def a_row(draw: random.Random, name: str, task: str, rate: float, calls: int) -> Row:
-    return Row(name, task, sum(draw.random() < rate for _ in range(calls)), calls)
+def a_row(draw: random.Random, name: str, task: str, rate: float, calls: int) -> SessionErrors:
+    return SessionErrors(name, task, sum(draw.random() < rate for _ in range(calls)), calls)
 
 
 def pairs(
@@ -54,7 +54,7 @@ def test_sessions_that_fail_as_a_whole_keep_the_level() -> None:
     draw = random.Random(5)  # noqa: S311 - a simulation, no secret
     decided = 0
     for _ in range(RUNS):
-        sides: tuple[list[Row], list[Row]] = ([], [])
+        sides: tuple[list[SessionErrors], list[SessionErrors]] = ([], [])
         for number in range(9):
             for rows, side in zip(sides, "ab", strict=True):
                 rate = draw.choice((0.05, 0.05, 0.05, 0.9))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from support.profiles import make_calls, make_facts
 from warmstart.profile.rules import DEFAULT_RULES
-from warmstart.profile.scan import How, Recovery, Scan, find_recoveries, scan_calls
+from warmstart.profile.scan import How, RepairedCall, Scan, find_recoveries, scan_calls
 from warmstart.profile.tool_types import classify_tool
 
 
@@ -11,7 +11,7 @@ def scan(tools: list[str], outcomes: str, **fields: object) -> Scan:
     return scan_calls(facts, DEFAULT_RULES, {})
 
 
-def repairs(seen: Scan) -> list[Recovery]:
+def repairs(seen: Scan) -> list[RepairedCall]:
     return list(find_recoveries(seen, {tool: classify_tool(tool) for tool in seen.tools}))
 
 

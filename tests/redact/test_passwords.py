@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 from collections import Counter
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from redact.planted import HEX, dice, is_gone, pick, plant, random_word
-from warmstart.redact import redact
+from warmstart.redact import redact, redact_value
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 SIGNS = "Xy%d9Kq{2!$(z<["
@@ -22,6 +24,16 @@ GO = [
     f"smbclient //h/s -U 'bob%{SIGNS}'", f"ldapsearch -w '{SIGNS}'", f"openssl rsa -passin 'pass:{SIGNS}'",
     f"kubectl create secret generic x --from-literal=password='{SIGNS}'", f"Server=h;Password={SIGNS};Db=x",
     f"--password '{SIGNS}'", f"docker login -u bob -p '{SIGNS}' h",
+]  # fmt: skip
+QUOTED = "Xy9'Kq\"2&z<B7"
+"""A password with the signs that its surroundings write in another way."""
+WRITTEN = [
+    ("mysql -u root -p'{}' shop", QUOTED.replace("'", "'\\''")), ("IDENTIFIED BY '{}';", QUOTED.replace("'", "''")),
+    ("SET PASSWORD FOR 'a'@'h' = '{}';", QUOTED.replace("'", "''")), ("echo '{}' | sudo -S true", QUOTED.replace("'", "'\\''")),
+    ("<password>{}</password>", html.escape(QUOTED)), ('<add key="DbPassword" value="{}"/>', html.escape(QUOTED)),
+    ("GET /login?user=a&password={}&x=1", quote(QUOTED)), ("password: '{}' # now", QUOTED.replace("'", "''")),
+    ("| password | {} |", "Xy9(Kq<2&z;B7"), ("The password is {} for now.", "Xy9|Kq{2&z<B7"), ('ds.setPassword("{}");', "Xy9(Kq<2&z;B7"),
+    (".env:12:DB_PASSWORD={}", "Xy9|Kq{2&z<B7"), ("password: {}", "uhvc(3v)rd.td5A"), ("psk={}", "Xy9|Kq{2&z<B7"),
 ]  # fmt: skip
 WORDS = [
     ("DB_PASSWORD={}", "cobalttiger"), ('"password": "{}"', "cobalttiger"), ("JWT_SECRET={}", "amber-falcon-marble-704"),
@@ -39,6 +51,8 @@ STAY = [
     "DB_PASSWORD=changeme", "api_key=os.environ.get('API_KEY')", "['bandpass', 'lowpass', 'highpass']", "low-pass filter",
     "git push -u origin main", "docker run -p 8080:80 nginx", "mkdir -p src/password_reset", "the vault when login fails there",
     "SELECT password FROM users WHERE id = $1", '<input type="password" placeholder="Your password">',
+    "| password | varchar(255) | NOT NULL |", "'password' => 'required|string|min:8'", "WITH PASSWORD :'app_password'",
+    "key=df3b3b089bec9708", "if password is None or token is user.token:", "user.setPassword(form.getPassword());",
     "https://h/reset?token={token}", "Authorization: Bearer {token}", 'autocomplete="current-password"',
 ]  # fmt: skip
 
@@ -50,6 +64,20 @@ def test_signs_do_not_make_a_password_code(text: str, depth: int) -> None:
     for _ in range(depth):
         text, secret = json.dumps({"out": text}), json.dumps(secret)[1:-1]
     assert is_gone(secret, redact(text).text, 6)
+
+
+@pytest.mark.parametrize(("text", "secret"), WRITTEN)
+def test_a_sign_written_in_another_way_does_not_end_a_password(text: str, secret: str) -> None:
+    assert is_gone(secret, redact(text.format(secret)).text, 6)
+    inner = redact(json.dumps({"out": text.format(secret)})).text
+    assert is_gone(json.dumps(secret)[1:-1], inner, 6)
+
+
+@pytest.mark.parametrize("name", ["signature", "thoughtSignature"])
+def test_the_signature_of_a_thought_stays(name: str) -> None:
+    block = {"type": "thinking", "thinking": "", name: random_word(5, 400)}
+    assert redact(json.dumps(block)).text == json.dumps(block)
+    assert redact_value(block) == block
 
 
 @pytest.mark.parametrize(("text", "secret"), WORDS)

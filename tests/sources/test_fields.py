@@ -10,19 +10,14 @@ from support.badinput import ODD_VALUES
 from warmstart.model import Tokens
 from warmstart.sources.fields import (
     as_bool,
-    as_dict,
-    as_dicts,
     as_float,
-    as_id,
     as_int,
     as_list,
     as_text,
-    content_text,
-    parse_arguments,
     parse_time,
     parse_tokens,
 )
-from warmstart.sources.json_text import dump
+from warmstart.wire import as_dict, as_dicts, as_id, content_text, encode_text, parse_arguments
 
 MOMENT = 1_767_225_600.0
 JSON = st.recursive(
@@ -133,8 +128,8 @@ def test_content_is_text_whatever_its_blocks(value: Any, text: str) -> None:
 
 
 def test_any_value_has_a_dump() -> None:
-    assert dump({"a": [1, None]}) == '{"a":[1,null]}'
-    assert dump(2**70) == str(2**70)
+    assert encode_text({"a": [1, None]}) == '{"a":[1,null]}'
+    assert encode_text(2**70) == str(2**70)
 
 
 def nest(depth: int) -> Any:
@@ -145,11 +140,11 @@ def nest(depth: int) -> Any:
 
 
 def test_a_dump_survives_moderate_nesting() -> None:
-    assert dump(nest(400)).startswith("[[[")
+    assert encode_text(nest(400)).startswith("[[[")
 
 
 def test_a_dump_survives_hostile_nesting() -> None:
-    assert isinstance(dump(nest(1000)), str)
+    assert isinstance(encode_text(nest(1000)), str)
 
 
 NAMES = {"input": "in", "output": "out"}
@@ -174,7 +169,7 @@ def test_no_getter_ever_raises(value: Any) -> None:
     for getter in (as_dict, as_list, as_text, as_id, as_float, as_bool, parse_time):
         getter(value)
     assert isinstance(content_text(value), str)
-    assert isinstance(dump(value), str)
+    assert isinstance(encode_text(value), str)
     data, _ = parse_arguments(value)
     assert isinstance(data, dict)
     parse_tokens(value, NAMES)

@@ -15,7 +15,7 @@ from support.badinput import to_jsonl, write
 from warmstart.errors import FormatError, NotFoundError, SourceError, UsageError
 from warmstart.model import Session
 from warmstart.sources import (
-    Found,
+    FoundUnit,
     Probe,
     ReadLog,
     Unit,
@@ -217,13 +217,13 @@ class Failing:
 )
 def test_a_unit_that_breaks_is_counted_and_keeps_what_it_gave(error: Any, reason: str) -> None:
     log = ReadLog()
-    found = Found(Failing(error), Unit(path=Path("a")))
+    found = FoundUnit(Failing(error), Unit(path=Path("a")))
     assert [session.native_id for session in read_unit(found, log)] == ["1"]
     assert log.counts == {reason: 1}
 
 
 def test_a_source_error_of_the_only_unit_is_passed_on() -> None:
     error = SourceError("cannot read 'a': gone", path=Path("a"))
-    found = Found(Failing(error), Unit(path=Path("a")))
+    found = FoundUnit(Failing(error), Unit(path=Path("a")))
     with pytest.raises(SourceError, match="gone"):
         list(read_unit(found, ReadLog(), alone=True))

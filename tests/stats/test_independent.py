@@ -7,8 +7,7 @@ import math
 import pytest
 from scipy import stats
 
-from warmstart.stats.independent import welch
-from warmstart.stats.srm import MISMATCH_P, sample_ratio
+from warmstart.stats.independent import MISMATCH_P, sample_ratio, welch
 
 
 def test_welch_is_scipys() -> None:

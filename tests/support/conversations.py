@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from warmstart.model import Message, Request, Result, Role, Tokens
 from warmstart.wire import Prompt, Response, StopReason, ToolSpec

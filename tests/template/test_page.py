@@ -1,4 +1,4 @@
-"""The page a person reviews, the texts redaction goes through, and rows of the dataset."""
+"""The texts that redaction goes through, and rows of the dataset."""
 
 from __future__ import annotations
 
@@ -11,52 +11,11 @@ from hypothesis import given
 from support.template_cases import make_template, templates
 from warmstart.model import CallFact, SessionFacts
 from warmstart.model.outcome import Certainty, ErrorClass, Status
-from warmstart.model.template import Example, Template
+from warmstart.model.template import Template
 from warmstart.profile.session import profile_facts
 from warmstart.template import template_id, template_to_dict
 from warmstart.template.dataset import list_tools, session_row, template_rows
-from warmstart.template.page import write_page
 from warmstart.template.texts import list_texts, rewrite_texts
-
-
-def page_text(template: Template, *, full: bool = False) -> str:
-    return "\n".join(
-        line
-        for section in write_page(template, full=full)
-        for line in (section.title, *section.lines)
-    )
-
-
-def test_the_page_says_what_is_taught_and_what_it_rests_on() -> None:
-    text = page_text(make_template())
-    for expected in (
-        "Advice (1)", "patch: read the lines before you patch  (21 of 120 calls failed)",
-        "[final, success is explicit, 14 times in 6 sessions]", "user:   Are the tests green?",
-        'call:   {"command":"pytest -q <path>"}', "worked 9 of 11 times",
-        "change: read the file first", "command 100% (str)", "writes terse",
-        "12 sessions, 900 messages, 420 calls, 25 errors", "models: some-model 12",
-        "rule: error rate at most 8 %", "github_pat 1",
-    ):  # fmt: skip
-        assert expected in text
-
-
-def test_long_texts_are_cut_unless_all_of_it_is_wanted() -> None:
-    long = Example(tool="t", arguments={"a": "x" * 500}, result="\n".join("abcdefghij"))
-    template = Template(name="x", examples=(long,))
-    assert "… 6 more lines" in page_text(template)
-    assert "x" * 500 not in page_text(template)
-    full = page_text(template, full=True)
-    assert "x" * 500 in full
-    assert "more lines" not in full
-
-
-def test_an_empty_template_is_an_empty_page() -> None:
-    assert write_page(Template(name="x")) == []
-
-
-@given(templates())
-def test_every_template_has_a_page(template: Template) -> None:
-    assert all(section.lines for section in write_page(template, full=True))
 
 
 def shout(value: Any) -> Any:

@@ -10,7 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from warmstart.app.ablation import Ablation, Arms, Compaction, plan_ablation, plan_compaction
+    from warmstart.app.ablation import (
+        Ablation,
+        AblationRequest,
+        Arms,
+        plan_ablation,
+        plan_compaction,
+    )
     from warmstart.app.bootstrap import Bootstrap, Bootstrapped, bootstrap_template
     from warmstart.app.checks import judge_success
     from warmstart.app.compare import CompareResult, compare_sides
@@ -75,19 +81,22 @@ if TYPE_CHECKING:
     from warmstart.app.sharing import (
         ImportedFile,
         ValidatedFile,
+        VerifyResult,
         export_template,
         import_templates,
         make_dataset,
         validate_files,
         verify_library,
     )
-    from warmstart.app.starts import Outcome, find_start, hash_message, settle_start
+    from warmstart.app.starts import StartOutcome, find_start, hash_message, settle_start
     from warmstart.app.store import StoreCheck, check_store
-    from warmstart.app.syncing import Result, Synced, SyncReport, find_first_start, sync_starts
+    from warmstart.app.syncing import Synced, SyncReport, SyncResult, find_first_start, sync_starts
     from warmstart.app.templates import (
+        Approval,
         EditResult,
         EditText,
         Review,
+        TemplateDiff,
         TemplatePage,
         approve_template,
         begin_text,
@@ -104,7 +113,6 @@ if TYPE_CHECKING:
         review_template,
         roll_back,
         save_text,
-        show_template,
     )
     from warmstart.app.warm_start import (
         AUTO,
@@ -135,7 +143,7 @@ if TYPE_CHECKING:
     from warmstart.redact import MAX_CHARACTERS, RedactionError, Redactor, redact
     from warmstart.sources import (
         READERS,
-        Found,
+        FoundUnit,
         ReadLog,
         Unit,
         get_reader,
@@ -151,7 +159,6 @@ if TYPE_CHECKING:
         make_name,
         parse_spec,
         template_to_dict,
-        write_page,
     )
     from warmstart.warm import (
         DEFAULT_HOLDOUT,
@@ -200,7 +207,7 @@ else:
             "warmstart.profile": ("Comparison", "ToolRules"),
             "warmstart.redact": ("MAX_CHARACTERS", "RedactionError", "Redactor", "redact"),
             "warmstart.sources": (
-                "Found",
+                "FoundUnit",
                 "READERS",
                 "ReadLog",
                 "Unit",
@@ -224,7 +231,6 @@ else:
                 "make_name",
                 "parse_spec",
                 "template_to_dict",
-                "write_page",
             ),
             "warmstart.warm": (
                 "DEFAULT_HOLDOUT",
@@ -245,7 +251,13 @@ else:
                 "encode_json",
                 "insert_before",
             ),
-            "ablation": ("Ablation", "Arms", "Compaction", "plan_ablation", "plan_compaction"),
+            "ablation": (
+                "Ablation",
+                "Arms",
+                "AblationRequest",
+                "plan_ablation",
+                "plan_compaction",
+            ),
             "bootstrap": ("Bootstrap", "Bootstrapped", "bootstrap_template"),
             "checks": ("judge_success",),
             "compare": ("CompareResult", "compare_sides"),
@@ -303,6 +315,7 @@ else:
                 "show_session",
             ),
             "sharing": (
+                "VerifyResult",
                 "ImportedFile",
                 "ValidatedFile",
                 "export_template",
@@ -311,10 +324,12 @@ else:
                 "validate_files",
                 "verify_library",
             ),
-            "starts": ("Outcome", "find_start", "hash_message", "settle_start"),
+            "starts": ("StartOutcome", "find_start", "hash_message", "settle_start"),
             "store": ("StoreCheck", "check_store"),
-            "syncing": ("Result", "SyncReport", "Synced", "find_first_start", "sync_starts"),
+            "syncing": ("SyncResult", "SyncReport", "Synced", "find_first_start", "sync_starts"),
             "templates": (
+                "Approval",
+                "TemplateDiff",
                 "EditResult",
                 "EditText",
                 "Review",
@@ -334,7 +349,6 @@ else:
                 "review_template",
                 "roll_back",
                 "save_text",
-                "show_template",
             ),
             "warm_start": (
                 "AUTO",
@@ -362,6 +376,8 @@ __all__ = [
     "READERS",
     "READY",
     "Ablation",
+    "AblationRequest",
+    "Approval",
     "Arms",
     "Backup",
     "Body",
@@ -373,7 +389,6 @@ __all__ = [
     "Change",
     "ChatSession",
     "Codec",
-    "Compaction",
     "CompactionRequest",
     "CompactionResult",
     "CompareResult",
@@ -388,7 +403,7 @@ __all__ = [
     "ExperimentState",
     "FactsStatus",
     "FlushRound",
-    "Found",
+    "FoundUnit",
     "GatewayLocation",
     "ImportReport",
     "ImportedFile",
@@ -398,7 +413,6 @@ __all__ = [
     "Metric",
     "MiningRules",
     "NewExperiment",
-    "Outcome",
     "ProfileResult",
     "Prompt",
     "Ranked",
@@ -408,7 +422,6 @@ __all__ = [
     "Redactor",
     "Rendered",
     "RepairResult",
-    "Result",
     "Review",
     "RunOptions",
     "RunResult",
@@ -421,13 +434,16 @@ __all__ = [
     "SizingRequest",
     "SizingResult",
     "Start",
+    "StartOutcome",
     "StartRequest",
     "StoppingRule",
     "StoreCheck",
     "SyncReport",
+    "SyncResult",
     "Synced",
     "Target",
     "TemplateChoice",
+    "TemplateDiff",
     "TemplateError",
     "TemplatePage",
     "TemplateTrial",
@@ -437,6 +453,7 @@ __all__ = [
     "Unit",
     "ValidatedFile",
     "VerifyReport",
+    "VerifyResult",
     "WarmConfig",
     "WarmStart",
     "Workspace",
@@ -515,7 +532,6 @@ __all__ = [
     "share_profile",
     "share_texts",
     "show_session",
-    "show_template",
     "size_experiment",
     "start",
     "switch_chat",
@@ -527,5 +543,4 @@ __all__ = [
     "watch_chats",
     "with_control",
     "write_holdout",
-    "write_page",
 ]

@@ -40,7 +40,12 @@ from warmstart.warm import shorten_line
 from warmstart.wire import Prompt
 
 __all__ = [
-    "SUMMARY", "Ablation", "Arms", "Compaction", "plan_ablation", "plan_compaction",
+    "SUMMARY",
+    "Ablation",
+    "AblationRequest",
+    "Arms",
+    "plan_ablation",
+    "plan_compaction",
     "summarise_template",
 ]  # fmt: skip
 
@@ -71,7 +76,7 @@ class Ablation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compaction:
+class AblationRequest:
     """A template or a session, and the ways to shorten it."""
 
     name: str
@@ -115,12 +120,12 @@ def plan_ablation(workspace: Workspace, wanted: Ablation) -> Arms:
     return _arms(wanted.template, "", chosen, skipped, with_cold=wanted.with_cold)
 
 
-def plan_compaction(workspace: Workspace, wanted: Compaction, runner: Runner) -> Arms:
+def plan_compaction(workspace: Workspace, wanted: AblationRequest, runner: Runner) -> Arms:
     """The whole of it, nothing, the usual budgeted form, and each strategy.
 
     Raises:
         NotFoundError: there is no such template or session.
-        UsageError: the strategy is none, or the summary cannot be had.
+        UsageError: the strategy is unknown, or no summary could be made.
     """
     unknown = sorted(set(wanted.strategies) - {*STRATEGIES, SUMMARY})
     if unknown:
@@ -172,7 +177,7 @@ def _check_parts(parts: Sequence[str]) -> None:
         raise UsageError(f"no such part: {unknown[0]!r}", hint=", ".join(PARTS))
 
 
-def _save_session(workspace: Workspace, wanted: Compaction) -> str:
+def _save_session(workspace: Workspace, wanted: AblationRequest) -> str:
     """One session as a template, as far as its calls can be verified."""
     request = BuildRequest(name=f"{wanted.name}-session", max_examples=MAX_SESSION_EXAMPLES)
     note = "one session, for compaction"

@@ -77,11 +77,11 @@ def _read_table(path: Path, name: str) -> dict[str, Any]:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(
-            f"{str(path)!r} is no TOML: {error}", hint="correct or remove it"
+            f"{str(path)!r} is not valid TOML: {error}", hint="correct or remove it"
         ) from error
     table = document.get(name, {})
     if not isinstance(table, dict):
-        raise UsageError(f"{str(path)!r}: {name!r} is to be a table", hint=f"write [{name}]")
+        raise UsageError(f"{str(path)!r}: {name!r} must be a table", hint=f"write [{name}]")
     return table
 
 
@@ -95,11 +95,11 @@ def _parse(text: str, field: Field[Any], where: str) -> Any:
     if isinstance(default, bool):
         if text.lower() in TRUE_WORDS | FALSE_WORDS:
             return text.lower() in TRUE_WORDS
-        raise UsageError(f"{where} is to be true or false, not {text!r}")
+        raise UsageError(f"{where} must be true or false, not {text!r}")
     try:
         return type(default)(text) if isinstance(default, int | float) else text
     except ValueError as error:
-        raise UsageError(f"{where} is to be a number, not {text!r}") from error
+        raise UsageError(f"{where} must be a number, not {text!r}") from error
 
 
 def _check(value: Any, field: Field[Any], where: str) -> Any:
@@ -109,19 +109,19 @@ def _check(value: Any, field: Field[Any], where: str) -> Any:
         value = float(value)
     expected = str if isinstance(default, str) else type(default)
     if not isinstance(value, expected) or isinstance(value, bool) != isinstance(default, bool):
-        raise UsageError(f"{where} is to be a {_word(expected)}, not {value!r}")
+        raise UsageError(f"{where} must be a {_word(expected)}, not {value!r}")
     _check_range(value, field.metadata, where)
     return type(default)(value) if isinstance(default, str) else value
 
 
 def _check_range(value: Any, allowed: Mapping[str, Any], where: str) -> None:
     if "choices" in allowed and value not in allowed["choices"]:
-        raise UsageError(f"{where} is to be one of {', '.join(allowed['choices'])}, not {value!r}")
+        raise UsageError(f"{where} must be one of {', '.join(allowed['choices'])}, not {value!r}")
     # Not-a-number is neither below nor above anything.
     if "least" in allowed and not value >= allowed["least"]:
-        raise UsageError(f"{where} is to be at least {allowed['least']}, not {value!r}")
+        raise UsageError(f"{where} must be at least {allowed['least']}, not {value!r}")
     if "most" in allowed and not value <= allowed["most"]:
-        raise UsageError(f"{where} is to be at most {allowed['most']}, not {value!r}")
+        raise UsageError(f"{where} must be at most {allowed['most']}, not {value!r}")
 
 
 def _word(kind: type[Any]) -> str:

@@ -111,7 +111,7 @@ def run_experiment(workspace: Workspace, name: str, options: RunOptions | None =
             workspace.open_store(durability="full") as db,  # a trial must survive a power cut
         ):
             recovered = _recover(db, file, experiment)
-            run = _Run(workspace, experiment, file, db, options)
+            run = _ExperimentRun(workspace, experiment, file, db, options)
             ran = run.collect() if _is_observed(experiment.plan) else run.run()
             result = RunResult(
                 name=name,
@@ -128,7 +128,7 @@ def run_experiment(workspace: Workspace, name: str, options: RunOptions | None =
     return result
 
 
-class _Run:
+class _ExperimentRun:
     """One run under the lock."""
 
     def __init__(
@@ -218,7 +218,7 @@ class _Rule:
         return find_stop(ordered, self._question, self._tasks)
 
     def add(self, trial: Trial) -> str | None:
-        """The same with one more trial."""
+        """Count one more trial; why no further one is needed, or None."""
         self._trials.append(trial)
         done = sum(other.task == trial.task for other in self._trials)
         return self.ask() if done >= self._per_task else None

@@ -17,9 +17,9 @@ from warmstart.app.core import Workspace
 from warmstart.app.experiments import ExperimentState, read_state
 from warmstart.app.templates import open_library
 from warmstart.experiment import (
+    ArmComparison,
     ArmKind,
     ArmVerdict,
-    Comparison,
     ExperimentReport,
     PlanChange,
     describe_smallest,
@@ -115,7 +115,7 @@ def _make(
     )
 
 
-def _effect(verdict: ArmVerdict, comparison: Comparison) -> dict[str, Any]:
+def _effect(verdict: ArmVerdict, comparison: ArmComparison) -> dict[str, Any]:
     effect = comparison.primary
     low, high = effect.interval
     return {

@@ -12,7 +12,15 @@ from warmstart.app.core import ARCHIVE_READER, Workspace, explain_failure, may_h
 from warmstart.errors import SourceError
 from warmstart.facts import Source
 from warmstart.model import Selection
-from warmstart.sources import Found, ReadLog, Store, find_units, get_reader, is_database, list_units
+from warmstart.sources import (
+    FoundUnit,
+    ReadLog,
+    Store,
+    find_units,
+    get_reader,
+    is_database,
+    list_units,
+)
 
 __all__ = ["list_sources", "name_source_set"]
 
@@ -59,12 +67,12 @@ def list_sources(workspace: Workspace, selection: Selection, log: ReadLog) -> li
 
 def _make_source(
     path: Path,
-    find: Callable[[ReadLog], Iterable[Found]],
+    find: Callable[[ReadLog], Iterable[FoundUnit]],
     log: ReadLog,
     *,
     is_alone: bool = False,
 ) -> Source:
-    def list_found(own_log: ReadLog) -> list[Found] | None:
+    def list_found(own_log: ReadLog) -> list[FoundUnit] | None:
         try:
             return list(find(own_log))
         except (SourceError, OSError) as error:
@@ -83,7 +91,7 @@ def _is_database(path: Path) -> bool:
         return False
 
 
-def _list_store(store: Store, log: ReadLog) -> list[Found]:
+def _list_store(store: Store, log: ReadLog) -> list[FoundUnit]:
     units = list(list_units(store, log))
     # Of two archived copies of a session, the one in the newer file is the longer one.
     return units[::-1] if store.reader == ARCHIVE_READER else units

@@ -42,9 +42,9 @@ from warmstart.sources import ReadLog
 __all__ = [
     "MASKED",
     "FactsStatus",
+    "FactsView",
     "LateMask",
     "Progress",
-    "View",
     "identify_file",
     "index_path",
     "open_view",
@@ -166,7 +166,7 @@ def read_status(workspace: Workspace) -> FactsStatus | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class FactsView:
     """The index, up to date for one selection."""
 
     connection: sqlite3.Connection
@@ -253,7 +253,7 @@ def open_view(
     *,
     rebuild: bool = False,
     on_progress: Progress | None = None,
-) -> Iterator[View | None]:
+) -> Iterator[FactsView | None]:
     """The index brought up to date; None where there can be none."""
     path = index_path(workspace)
     if rebuild:
@@ -297,7 +297,7 @@ def _make_view(
     selection: Selection,
     log: ReadLog,
     on_progress: Progress | None,
-) -> View:
+) -> FactsView:
     """Open the index and bring it up to date; the stack closes it."""
     path = index_path(workspace)
     with ExitStack() as opened:
@@ -312,7 +312,7 @@ def _make_view(
         for copy in duplicates.values():
             log.skip("copy of a session that another database holds", copy)
         stack.push(opened.pop_all())
-    return View(
+    return FactsView(
         connection=connection,
         path=path,
         file=file,

@@ -23,14 +23,14 @@ from warmstart.facts import gc_paused
 from warmstart.library import Saved
 from warmstart.mine import (
     BuildRequest,
-    Plan,
+    MiningPlan,
     extract_template,
     plan_template,
     propose_templates,
 )
 from warmstart.model import Selection, Session, SessionFacts, Template, TemplateState
 from warmstart.sources import (
-    Found,
+    FoundUnit,
     ReadLog,
     Unit,
     find_reader,
@@ -62,12 +62,12 @@ class BuildResult:
 
     request: BuildRequest
     template: Template
-    plan: Plan | None = None
+    plan: MiningPlan | None = None
     """None where one session was named by hand."""
     missing: int = 0
     """Sessions that were chosen and could not be read any more."""
     saved: Saved | None = None
-    """None where nothing was to be saved."""
+    """None where saving was not asked for."""
 
     @property
     def looked_at(self) -> int:
@@ -219,7 +219,11 @@ def fetch_sessions(
 
 
 def _build(
-    workspace: Workspace, request: BuildRequest, plan: Plan, selection: Selection, log: ReadLog
+    workspace: Workspace,
+    request: BuildRequest,
+    plan: MiningPlan,
+    selection: Selection,
+    log: ReadLog,
 ) -> BuildResult:
     sessions = list(fetch_sessions(workspace, plan.fetched, selection, log))
     template = mine.build_template(request, plan, sessions, open_redactor(workspace, pii=True))
@@ -233,7 +237,7 @@ def _save(workspace: Workspace, built: BuildResult, note: str) -> BuildResult:
     return replace(built, saved=saved)
 
 
-def _require_sessions(plan: Plan) -> None:
+def _require_sessions(plan: MiningPlan) -> None:
     if plan.qualified:
         return
     reasons = ", ".join(f"{number:,} {reason}" for reason, number in plan.left_out.items())
@@ -245,7 +249,9 @@ def _require_sessions(plan: Plan) -> None:
     )
 
 
-def _find_units(path: str, wanted: set[str], selection: Selection, log: ReadLog) -> Iterator[Found]:
+def _find_units(
+    path: str, wanted: set[str], selection: Selection, log: ReadLog
+) -> Iterator[FoundUnit]:
     """What to read at a place: single sessions by id where the format can, else every unit."""
     place = Path(path)
     if not path or not place.exists():
@@ -255,7 +261,7 @@ def _find_units(path: str, wanted: set[str], selection: Selection, log: ReadLog)
         reader = by_name or find_reader(probe_path(place))
         if reader is not None and reader.name in READ_BY_ID:
             for key in sorted(wanted):
-                yield Found(reader, Unit(path=place, key=key.partition(":")[2]))
+                yield FoundUnit(reader, Unit(path=place, key=key.partition(":")[2]))
         else:
             yield from find_units(place, log, selection.format)
     except SourceError as error:

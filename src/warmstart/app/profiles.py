@@ -16,7 +16,7 @@ from warmstart.app.core import Workspace
 from warmstart.app.facts import Progress, open_view, read_facts
 from warmstart.app.redaction import open_redactor, redact_texts
 from warmstart.app.sessions import find_period, shorten_ids
-from warmstart.app.summaries import Making, read_summary, summarise_view
+from warmstart.app.summaries import SummaryRecipe, read_summary, summarise_view
 from warmstart.errors import UsageError
 from warmstart.facts import derive_facts, digest_code, gc_paused
 from warmstart.model import Selection, SessionFacts
@@ -222,7 +222,7 @@ def profile(
 
 
 def _summarise_unkept(
-    workspace: Workspace, selection: Selection, log: ReadLog, making: Making
+    workspace: Workspace, selection: Selection, log: ReadLog, making: SummaryRecipe
 ) -> tuple[bytes, list[SessionFacts]]:
     """The summary of sessions that are read each time, and their rows."""
     parts: list[bytes] = []
@@ -241,14 +241,14 @@ def _without_filters(selection: Selection) -> Selection:
     return Selection(paths=selection.paths, format=selection.format)
 
 
-def _make_summary(rules: ToolRules) -> Making:
+def _make_summary(rules: ToolRules) -> SummaryRecipe:
     def encode(sessions: Sequence[SessionFacts]) -> bytes:
         return encode_summary(summarise(sessions, rules))
 
     def join(parts: Sequence[bytes]) -> bytes:
         return encode_summary(merge_all(map(decode_summary, parts)))
 
-    return Making(f"profile:{rules.fingerprint}", encode, join, digest_code(*PROFILE_CODE))
+    return SummaryRecipe(f"profile:{rules.fingerprint}", encode, join, digest_code(*PROFILE_CODE))
 
 
 def profile_corpus(

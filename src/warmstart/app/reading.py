@@ -22,7 +22,7 @@ from warmstart.errors import AmbiguousError, NotFoundError, SourceError
 from warmstart.model import Selection, Session
 from warmstart.sources import (
     READERS,
-    Found,
+    FoundUnit,
     Machine,
     ReadLog,
     Store,
@@ -82,19 +82,19 @@ def get_session(workspace: Workspace, wanted: str, selection: Selection, log: Re
         native = wanted
     elif selection.source is None:
         selection = replace(selection, source=origin)
-    named: list[tuple[Found, bool]] = []
-    others: list[tuple[Found, bool]] = []
+    named: list[tuple[FoundUnit, bool]] = []
+    others: list[tuple[FoundUnit, bool]] = []
     for pair in _find_units(workspace, selection, log):
         (named if _is_named_after(pair[0], native) else others).append(pair)
     matching = _match(wanted, named, log)
     if not matching or (len(native) < SURE_PREFIX_LENGTH and wanted not in matching):
         matching = _match(wanted, others, log) | matching
     session = _choose(wanted, matching)
-    _tell_namesakes(session, (found for found, _ in named), log)
+    _report_namesakes(session, (found for found, _ in named), log)
     return session
 
 
-def _tell_namesakes(session: Session, units: Iterable[Found], log: ReadLog) -> None:
+def _report_namesakes(session: Session, units: Iterable[FoundUnit], log: ReadLog) -> None:
     """Say so where another database has a session of the same id: it may be a copy, or not."""
     places = {
         found.unit.path
@@ -114,7 +114,7 @@ def _machine(workspace: Workspace) -> Machine:
 
 def _find_units(
     workspace: Workspace, selection: Selection, log: ReadLog
-) -> Iterator[tuple[Found, bool]]:
+) -> Iterator[tuple[FoundUnit, bool]]:
     """Every unit to read, and whether it is all that was asked for (then failing is fatal)."""
     if selection.source is not None:
         get_reader(selection.source)
@@ -133,7 +133,9 @@ def _find_units(
             log.skip(explain_failure(error), path)
 
 
-def _units_of_stores(workspace: Workspace, selection: Selection, log: ReadLog) -> Iterator[Found]:
+def _units_of_stores(
+    workspace: Workspace, selection: Selection, log: ReadLog
+) -> Iterator[FoundUnit]:
     for store in workspace.find_stores():
         if selection.format not in (None, store.reader) or not may_hold(store.reader, selection):
             continue
@@ -147,7 +149,7 @@ def _units_of_stores(workspace: Workspace, selection: Selection, log: ReadLog) -
             log.skip(explain_failure(error), store.path)
 
 
-def _is_named_after(found: Found, native_id: str) -> bool:
+def _is_named_after(found: FoundUnit, native_id: str) -> bool:
     """Whether a unit's key, file or folder begins with an id, or has it as a later part."""
     unit = found.unit
     names = [unit.key] if unit.key else [unit.path.name, unit.path.parent.name]
@@ -157,7 +159,9 @@ def _is_named_after(found: Found, native_id: str) -> bool:
     )
 
 
-def _match(wanted: str, units: Iterable[tuple[Found, bool]], log: ReadLog) -> dict[str, Session]:
+def _match(
+    wanted: str, units: Iterable[tuple[FoundUnit, bool]], log: ReadLog
+) -> dict[str, Session]:
     """Sessions by id that begin with what is wanted; only the exact one where there is one."""
     matching: dict[str, Session] = {}
     for found, alone in units:

@@ -21,7 +21,7 @@ from warmstart.library import (
     ImportReport,
     IncomingTemplate,
     Library,
-    Problem,
+    TemplateProblem,
     find_flags,
     read_incoming,
     read_regular,
@@ -80,7 +80,7 @@ class VerifyResult(NamedTuple):
     """The state of the library."""
 
     templates: int
-    problems: tuple[Problem, ...]
+    problems: tuple[TemplateProblem, ...]
 
 
 class Dataset(NamedTuple):

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from warmstart.library import Library, Retired
     from warmstart.store import RecordedStart, TemplateDB
 
-__all__ = ["Outcome", "find_start", "hash_message", "open_starts", "settle_start"]
+__all__ = ["StartOutcome", "find_start", "hash_message", "open_starts", "settle_start"]
 
 
-class Outcome(NamedTuple):
+class StartOutcome(NamedTuple):
     """What became of a session that was started."""
 
     session_id: str
@@ -49,7 +49,7 @@ def open_starts(workspace: Workspace) -> TemplateDB | None:
     return open_template_db(location)
 
 
-def settle_start(library: Library, start_id: int, outcome: Outcome) -> list[Retired]:
+def settle_start(library: Library, start_id: int, outcome: StartOutcome) -> list[Retired]:
     """Keep the outcome of a start; returns the templates that their records now retire.
 
     Raises:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from warmstart.app.core import Workspace
-from warmstart.app.facts import Progress, View, identify_file, open_view
+from warmstart.app.facts import FactsView, Progress, identify_file, open_view
 from warmstart.facts import (
     BUSY_SECONDS,
     MAX_WORKERS,
@@ -30,7 +30,7 @@ from warmstart.facts import (
 from warmstart.model import Selection, SessionFacts
 from warmstart.sources import ReadLog
 
-__all__ = ["Making", "read_summaries", "read_summary", "summarise_view"]
+__all__ = ["SummaryRecipe", "read_summaries", "read_summary", "summarise_view"]
 
 Summarise = Callable[[Sequence[SessionFacts]], bytes]
 Members = Sequence[tuple[int, int]]
@@ -52,7 +52,7 @@ def read_summaries(
     """Summaries that together cover the sessions selected, each session exactly once.
 
     A summary is made of a few hundred sessions by ``summarise`` and kept until one of them
-    changes or ``version`` is another; a selection that leaves sessions out is summarised anew.
+    changes or ``version`` is another; a selection that leaves sessions out is summarised each time.
     """
     with open_view(workspace, selection, log, on_progress=on_progress) as view:
         if view is None:
@@ -62,7 +62,7 @@ def read_summaries(
         yield from _ensure_summaries(view, view.select(selection), wanted)
 
 
-class Making(NamedTuple):
+class SummaryRecipe(NamedTuple):
     """How one summary of many sessions is made."""
 
     version: str
@@ -77,7 +77,7 @@ def read_summary(
     workspace: Workspace,
     selection: Selection,
     log: ReadLog,
-    making: Making,
+    making: SummaryRecipe,
     *,
     on_progress: Progress | None = None,
 ) -> bytes:
@@ -88,7 +88,7 @@ def read_summary(
         return summarise_view(view, selection, making)
 
 
-def summarise_view(view: View, selection: Selection, making: Making) -> bytes:
+def summarise_view(view: FactsView, selection: Selection, making: SummaryRecipe) -> bytes:
     """All summaries of what is selected of an index that is up to date, as one."""
     version, summarise, join, code = making
     members = view.select(selection)
@@ -131,7 +131,7 @@ class _Made(NamedTuple):
     """No session went while it was made."""
 
 
-def _ensure_summaries(view: View, members: Members, wanted: _Wanted) -> list[bytes]:
+def _ensure_summaries(view: FactsView, members: Members, wanted: _Wanted) -> list[bytes]:
     """A summary for each few hundred sessions, the kept one where there is one."""
     stored = load_summaries(view.connection, view.source_set, wanted.version)
     chunks = {
@@ -152,14 +152,14 @@ def _ensure_summaries(view: View, members: Members, wanted: _Wanted) -> list[byt
     return list(found.values())
 
 
-def _keep(view: View, version: str, number: int, summary: tuple[bytes, bytes]) -> None:
+def _keep(view: FactsView, version: str, number: int, summary: tuple[bytes, bytes]) -> None:
     """Store a summary; on a full disk it is made again the next time."""
     with suppress(IndexUnavailableError):
         write_summary(view.connection, view.source_set, version, number, summary)
 
 
 def _summarise_chunks(
-    view: View, chunks: Sequence[_Chunk], summarise: Summarise
+    view: FactsView, chunks: Sequence[_Chunk], summarise: Summarise
 ) -> Generator[_Made, None, None]:
     """The summaries of chunks as they are made; what a worker left undone is made here.
 

@@ -43,7 +43,7 @@ EVERY = 1 << 40
 NO_MESSAGE = hash_message("")
 
 
-class Result(StrEnum):
+class SyncResult(StrEnum):
     """What came of looking for a start's session."""
 
     SETTLED = "settled"
@@ -59,7 +59,7 @@ class Synced:
     """One start and what was found."""
 
     start: RecordedStart
-    result: Result
+    result: SyncResult
     session_id: str | None = None
     calls: int | None = None
     errors: int | None = None
@@ -75,7 +75,7 @@ class SyncReport:
     retired: tuple[Retired, ...] = ()
     """Templates taken out of use because of their record."""
 
-    def count(self, result: Result) -> int:
+    def count(self, result: SyncResult) -> int:
         """How many starts came to this."""
         return sum(row.result is result for row in self.rows)
 
@@ -103,7 +103,7 @@ def sync_starts(
         facts = list(read_facts(workspace, Selection(since=since), log, on_progress=on_progress))
         search = _Search(workspace, facts, _list_taken(db, moment))
         rows = tuple(_settle(db, search, start, moment - idle_seconds) for start in starts)
-        settled = any(row.result is Result.SETTLED for row in rows)
+        settled = any(row.result is SyncResult.SETTLED for row in rows)
         return SyncReport(rows=rows, retired=tuple(library.retire_harmful()) if settled else ())
 
 
@@ -116,20 +116,20 @@ def _list_taken(db: TemplateDB, now: float) -> set[str]:
 def _settle(db: TemplateDB, search: _Search, start: RecordedStart, quiet_since: float) -> Synced:
     fitting = search.find(start)
     if len(fitting) != 1:
-        return Synced(start=start, result=Result.AMBIGUOUS if fitting else Result.NOT_FOUND)
+        return Synced(start=start, result=SyncResult.AMBIGUOUS if fitting else SyncResult.NOT_FOUND)
     facts = fitting[0]
     search.taken.add(facts.id)
-    found = Synced(start=start, result=Result.RUNNING, session_id=facts.id)
+    found = Synced(start=start, result=SyncResult.RUNNING, session_id=facts.id)
     if (last_active(facts) or 0.0) > quiet_since:
         return found
     judged = _judge(search.workspace, start, facts)
     try:
         db.settle_start(start.id, facts.id, judged.calls, judged.errors, judged.success)
     except UsageError:  # another process was first with this session
-        return replace(found, result=Result.NOT_FOUND, session_id=None)
+        return replace(found, result=SyncResult.NOT_FOUND, session_id=None)
     return replace(
         found,
-        result=Result.SETTLED,
+        result=SyncResult.SETTLED,
         calls=judged.calls,
         errors=judged.errors,
         success=judged.success,
@@ -170,23 +170,23 @@ def _list_unnamed(workspace: Workspace, agent: str) -> list[RecordedStart]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class _JudgedSession:
     calls: int
     errors: int
     success: bool | None
 
 
-def _judge(workspace: Workspace, start: RecordedStart, facts: SessionFacts) -> _Judged:
+def _judge(workspace: Workspace, start: RecordedStart, facts: SessionFacts) -> _JudgedSession:
     """Counts of the calls that came after the start, and whether the task was done."""
     session = _read(workspace, facts.id)
     if session is None:  # gone since it was indexed; its facts are all there is
         errors = sum(call.status is Status.ERROR for call in facts.calls)
         success = None if facts.reward is None else facts.reward > 0
-        return _Judged(len(facts.calls), errors, success)
+        return _JudgedSession(len(facts.calls), errors, success)
     is_new = (session.started_at or start.started_at) >= start.started_at
     calls = [call for call in session.calls if is_new or _is_after(session, call, start)]
     errors = sum(call.outcome.status is Status.ERROR for call in calls)
-    return _Judged(len(calls), errors, judge_success(session, calls))
+    return _JudgedSession(len(calls), errors, judge_success(session, calls))
 
 
 def _is_after(session: Session, call: Call, start: RecordedStart) -> bool:
@@ -265,8 +265,8 @@ def _has_certain_id(start: RecordedStart) -> bool:
 
 __all__ = [
     "IDLE_SECONDS",
-    "Result",
     "SyncReport",
+    "SyncResult",
     "Synced",
     "find_first_start",
     "sync_starts",

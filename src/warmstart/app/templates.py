@@ -53,7 +53,6 @@ __all__ = [
     "review_template",
     "roll_back",
     "save_text",
-    "show_template",
 ]
 
 PATIENCE_SECONDS = 30.0
@@ -70,7 +69,7 @@ class TemplatePage(NamedTuple):
     flags: tuple[str, ...]
     """Places that read like instructions, by today's rules."""
     evidence: tuple[str, ...]
-    """The same with the words."""
+    """The flags, each with the words it was found by."""
     newer: tuple[TemplateVersion, ...]
     """Versions of the same name that are newer than this one."""
     records: tuple[TemplateRecord, ...]
@@ -191,16 +190,6 @@ def find_for_model(workspace: Workspace, spec: str) -> StoredTemplate:
         return parts.require_approved(library.get(spec))
 
 
-def show_template(workspace: Workspace, spec: str, *, store: str | None = None) -> TemplatePage:
-    """Everything that is known of a version.
-
-    Raises:
-        NotFoundError: it is not there.
-    """
-    with open_library(workspace, store, read_only=True) as library:
-        return _read_page(library, library.get(spec))
-
-
 def diff_versions(
     workspace: Workspace, old: str, new: str, *, store: str | None = None
 ) -> TemplateDiff:
@@ -211,10 +200,22 @@ def diff_versions(
     return TemplateDiff(one.info, other.info, tuple(changes))
 
 
-def review_template(workspace: Workspace, spec: str, *, store: str | None = None) -> Review:
-    """What approving a version would change: the one named, else the newest."""
+def review_template(
+    workspace: Workspace, spec: str, *, newest: bool = True, store: str | None = None
+) -> Review:
+    """A version with everything that is known of it, and what approving it would change.
+
+    Args:
+        workspace: whose templates.
+        spec: the version named; without one it is the newest, or the current one.
+        newest: False for the current one.
+        store: path or address of another store than the workspace's.
+
+    Raises:
+        NotFoundError: it is not there.
+    """
     with open_library(workspace, store, read_only=True) as library:
-        return _review(library, spec)
+        return _review(library, spec, newest=newest)
 
 
 def check_review(review: Review, *, despite_flags: bool) -> None:
@@ -377,9 +378,9 @@ def _read_page(library: Library, stored: StoredTemplate) -> TemplatePage:
     )
 
 
-def _review(library: Library, spec: str) -> Review:
+def _review(library: Library, spec: str, *, newest: bool = True) -> Review:
     name, version = parse_spec(spec)
-    stored = library.get(spec if version else library.newest(name).spec)
+    stored = library.get(library.newest(name).spec if newest and not version else spec)
     page = _read_page(library, stored)
     used = library.info(name)
     if used.state is not TemplateState.APPROVED or used.version == stored.info.version:

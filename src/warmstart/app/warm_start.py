@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from warmstart.app.candidates import Candidates, find_existing
 from warmstart.app.config import load_section
 from warmstart.app.core import Workspace
-from warmstart.app.starts import Outcome, hash_message, settle_start
+from warmstart.app.starts import StartOutcome, hash_message, settle_start
 from warmstart.app.templates import open_library
 from warmstart.errors import NotFoundError, UsageError, WarmstartError
 from warmstart.library import (
@@ -233,7 +233,7 @@ class WarmStart:
                 hint="give messages=[…], or success=True or False, with calls= and errors=",
             )
         native = session_id or self.request.native_id or f"start-{self.start}"
-        found = Outcome(f"{self.request.agent}:{native}", 0, 0, None)
+        found = StartOutcome(f"{self.request.agent}:{native}", 0, 0, None)
         if messages is not None:
             found = _count_messages(found.session_id, messages)
         given: dict[str, Any] = {"calls": calls, "errors": errors, "success": success}
@@ -465,7 +465,9 @@ def _empty(stored: StoredTemplate) -> WarmUp:
     return WarmUp(template=stored.info.name, template_id="")
 
 
-def _count_messages(session_id: str, messages: Sequence[Message | Mapping[str, Any]]) -> Outcome:
+def _count_messages(
+    session_id: str, messages: Sequence[Message | Mapping[str, Any]]
+) -> StartOutcome:
     """Calls, failed calls and success of a conversation; its warm-up never counts."""
     from warmstart.app.checks import judge_success  # noqa: PLC0415 - once per session, at its end
     from warmstart.model import Status  # noqa: PLC0415 - same
@@ -473,4 +475,4 @@ def _count_messages(session_id: str, messages: Sequence[Message | Mapping[str, A
 
     session = session_from_messages(messages)
     errors = sum(call.outcome.status is Status.ERROR for call in session.calls)
-    return Outcome(session_id, len(session.calls), errors, judge_success(session))
+    return StartOutcome(session_id, len(session.calls), errors, judge_success(session))

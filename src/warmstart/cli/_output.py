@@ -6,39 +6,18 @@ Commands hand a document here; what it looks like is the business of ``warmstart
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import click
 
-from warmstart.present import Column, Span, clean, follow, list_skips, open_console
-from warmstart.present import print_table as print_spans
+from warmstart.present import clean
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
-
     from warmstart.app import ReadLog, Workspace
     from warmstart.present import Document
-
-__all__ = [
-    "JSON",
-    "QUIET",
-    "Column",
-    "Pages",
-    "follow",
-    "list_skips",
-    "note",
-    "open_console",
-    "page_options",
-    "print_json",
-    "print_table",
-    "put_out",
-    "report_skips",
-    "write_bytes",
-    "write_pages",
-]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 JSON = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
@@ -83,6 +62,15 @@ class Pages(NamedTuple):
         return self.html is not None or self.markdown is not None
 
 
+def share(workspace: Workspace, document: Document) -> Document:
+    """The document without secrets, home folders and names: fit to be sent as a page."""
+    from warmstart.app import share_texts  # noqa: PLC0415 - loads redaction
+    from warmstart.present import Data  # noqa: PLC0415 - only for pages
+
+    shown = [block for block in document.blocks if not isinstance(block, Data)]
+    return cast("Document", share_texts(workspace, replace(document, blocks=shown, data={})))
+
+
 def write_pages(
     workspace: Workspace, pages: Pages, make: Callable[[], Document], *, quiet: bool
 ) -> None:
@@ -100,14 +88,6 @@ def write_pages(
             data = write(document).encode("utf-8", "replace")
             workspace.write_file(path, [data], overwrite=pages.force)
             note(f"written: {path}", quiet=quiet)
-
-
-def print_table(
-    console: Console, columns: Sequence[Column], rows: Sequence[Sequence[Text]]
-) -> None:
-    """A table of rich texts on stdout, for commands that do not build a document yet."""
-    del console
-    print_spans(columns, [[Span(cell.plain, str(cell.style)) for cell in row] for row in rows])
 
 
 def print_json(value: Any) -> None:

@@ -1,26 +1,17 @@
-"""``warmstart bootstrap``: a first template from tasks your agent has not done yet.
-
-JSON is one object: ``schema_version``, the experiment, sessions run and solved, the tasks used,
-what is in the template, where it is saved, and the commands to run next.
-"""
+"""``warmstart bootstrap``: a first template from tasks your agent has not done yet."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from warmstart import app
-from warmstart.cli._output import list_skips, note, open_console, print_json, report_skips
+from warmstart.cli._output import JSON, QUIET, note, put_out, report_skips
 from warmstart.cli.experiment import read_runner, runner_options
 from warmstart.errors import UsageError
-from warmstart.present import clean, count, show_progress
-
-if TYPE_CHECKING:
-    from warmstart.app import Bootstrap, Bootstrapped
-
-SCHEMA_VERSION = 1
+from warmstart.present import bootstrap_document, list_skips, show_progress
 
 
 @click.command()
@@ -39,8 +30,8 @@ SCHEMA_VERSION = 1
 @click.option("--jobs", "-j", type=click.IntRange(min=1), default=1, show_default=True,
               metavar="N", help="Sessions side by side.")  # fmt: skip
 @runner_options
-@click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
-@click.option("--quiet", "-q", is_flag=True, help="Say nothing on stderr but errors.")
+@JSON
+@QUIET
 def bootstrap(*, asked: str | None, jobs: int, as_json: bool, quiet: bool, **wanted: Any) -> None:
     """Let your agent do 10 to 20 different tasks, and make a template of what worked.
 
@@ -64,62 +55,7 @@ def bootstrap(*, asked: str | None, jobs: int, as_json: bool, quiet: bool, **wan
         options = RunOptions(jobs=jobs, report=report)
         made = app.bootstrap_template(app.Workspace.open(), request, log, options)
     report_skips(log, quiet=quiet)
-    if as_json:
-        print_json({**_to_json(made, request), "skipped": list_skips(log)})
-        return
-    _print(made, request)
+    put_out(bootstrap_document(made, request, list_skips(log)), as_json=as_json)
     if not made.left:
-        note("every task of the file was used: write others to test the template on", quiet=quiet)
-
-
-def _to_json(made: Bootstrapped, request: Bootstrap) -> dict[str, Any]:
-    template, saved = made.template, made.saved
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "name": template.name,
-        "experiment": made.experiment,
-        "sessions": made.done,
-        "solved": made.solved,
-        "unchecked": made.unchecked,
-        "tasks": list(made.tasks),
-        "tasks_left": made.left,
-        "examples": len(template.examples),
-        "recoveries": len(template.recoveries),
-        "guidance": len(template.guidance),
-        "flags": list(template.provenance.flags),
-        "redactions": dict(template.provenance.redactions),
-        "saved": {
-            "version": saved.version, "id": saved.id, "path": str(saved.path),
-            "state": str(saved.state), "is_new": saved.is_new,
-        },
-        "next": _list_next(made, request),
-    }  # fmt: skip
-
-
-def _print(made: Bootstrapped, request: Bootstrap) -> None:
-    from warmstart.app import write_page  # noqa: PLC0415 - keeps --help light
-
-    console, saved = open_console(), made.saved
-    unchecked = f", {made.unchecked:,} without a check" if made.unchecked else ""
-    sessions = count(made.done, "session")
-    line = f"{saved.name}: learned from {made.solved:,} of {sessions} that solved their task"
-    console.print(clean(line + unchecked), style="bold", soft_wrap=True)
-    for section in write_page(made.template, full=False):
-        console.print(clean(section.title), style="bold")
-        for line in section.lines:
-            console.print(clean(f"  {line}"), soft_wrap=True)
-    state = "saved as" if saved.is_new else "is there already as"
-    console.print(clean(f"{state} version {saved.version} ({saved.state})"), soft_wrap=True)
-    for command in _list_next(made, request):
-        console.print(clean(f"  next: {command}"), soft_wrap=True)
-
-
-def _list_next(made: Bootstrapped, request: Bootstrap) -> list[str]:
-    commands = made.saved.next_steps
-    if made.left:
-        commands.append(
-            f"warmstart experiment new {made.saved.name}-test --tasks {request.tasks_file.name}"
-            f" --split all --arms cold,warm:{made.saved.spec},token-matched …"
-        )
-    commands.append(f"warmstart experiment plan --pilot {made.experiment}")
-    return commands
+        words = "every task of the file was used: write others to test the template on"
+        note(words, quiet=quiet or as_json)

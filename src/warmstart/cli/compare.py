@@ -11,7 +11,16 @@ import click
 from warmstart.app import ReadLog, Workspace, compare_sides
 from warmstart.cli._complete import complete_sessions
 from warmstart.cli._filters import Moment, rule_options, take_rules
-from warmstart.cli._output import JSON, QUIET, put_out, report_skips
+from warmstart.cli._output import (
+    JSON,
+    QUIET,
+    Pages,
+    page_options,
+    put_out,
+    report_skips,
+    share,
+    write_pages,
+)
 from warmstart.errors import NotFoundError, UsageError
 from warmstart.model import Selection
 from warmstart.present import comparison_document
@@ -27,6 +36,7 @@ HINT = "warmstart compare --help"
 @click.argument("second", metavar="B", shell_complete=complete_sessions)
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @rule_options
+@page_options
 @JSON
 @QUIET
 def compare(
@@ -34,6 +44,9 @@ def compare(
     first: str,
     second: str,
     paths: tuple[str, ...],
+    html: Path | None,
+    markdown: Path | None,
+    force: bool,
     as_json: bool,
     quiet: bool,
     **options: Any,
@@ -58,7 +71,10 @@ def compare(
     except NotFoundError:
         report_skips(log, quiet=quiet)
         raise
-    put_out(comparison_document(result), as_json=as_json)
+    document = comparison_document(result)
+    pages = Pages(html, markdown, force)
+    write_pages(workspace, pages, lambda: share(workspace, document), quiet=quiet)
+    put_out(document, as_json=as_json)
     report_skips(log, quiet=quiet)
 
 

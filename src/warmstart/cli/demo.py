@@ -115,7 +115,7 @@ def demo(*, as_json: bool) -> None:
         _change_environ(WARMSTART_HOME=home, WARMSTART_STORE=""),
         ScriptedEndpoint(LearningModel()) as endpoint,
     ):
-        Path(home, "tasks.jsonl").write_text(_write_tasks(), "utf-8")
+        Path(home, "tasks.jsonl").write_bytes(_write_tasks().encode())
         places = {"SAMPLES": str(samples_path()), "HOME": home, "URL": endpoint.url}
         if as_json:
             steps = [

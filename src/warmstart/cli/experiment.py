@@ -13,8 +13,8 @@ from warmstart.app import (
     DEFAULT_HOLDOUT,
     MARGINS,
     Ablation,
+    AblationRequest,
     Arms,
-    Compaction,
     Design,
     Direction,
     ExperimentState,
@@ -40,7 +40,7 @@ from warmstart.app import (
     with_control,
     write_holdout,
 )
-from warmstart.cli._complete import complete_experiments
+from warmstart.cli._complete import complete_experiments, complete_templates
 from warmstart.cli._output import JSON, QUIET, note, print_json, put_out, write_bytes
 from warmstart.errors import UsageError
 from warmstart.figures import count
@@ -167,7 +167,8 @@ def new_experiment(*, as_json: bool, **given: Any) -> None:
 
 @experiment.command("ablate")
 @_NAME
-@click.option("--template", required=True, metavar="NAME", help="The template to take apart.")
+@click.option("--template", required=True, metavar="NAME", shell_complete=complete_templates,
+              help="The template to take apart.")  # fmt: skip
 @click.option("--without", default="guidance,examples,recoveries,markers", show_default=True,
               metavar="LIST", help="Parts to leave out, one arm each.")  # fmt: skip
 @click.option("--examples", default="", metavar="LIST",
@@ -219,7 +220,7 @@ def compact(*, as_json: bool, **given: Any) -> None:
     """
     if bool(given["template"]) == bool(given["session"]):
         raise UsageError("name what to shorten", hint="--template NAME, or --session ID")
-    request = Compaction(
+    request = AblationRequest(
         name=given["name"],
         budget=given["budget"],
         template=given["template"],

@@ -1,7 +1,6 @@
 """``warmstart gateway``: the sessions of a chat gateway, seen and steered from a terminal.
 
-JSON is one object with ``schema_version`` and ``keys``, ``sessions`` or ``session``;
-``watch --json`` prints one for each look that found something.
+``watch --json`` prints one object for each look that found something.
 """
 
 from __future__ import annotations
@@ -11,24 +10,19 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from rich.text import Text
 
-from warmstart.app import (
-    ChatSession,
-    FlushRound,
-    GatewayLocation,
-    list_chats,
-    reset_chat,
-    switch_chat,
-    watch_chats,
+from warmstart.app import GatewayLocation, list_chats, reset_chat, switch_chat, watch_chats
+from warmstart.cli._output import JSON, QUIET, note, put_out
+from warmstart.present import (
+    chats_document,
+    count,
+    describe_flush,
+    flush_document,
+    keys_document,
+    moved_document,
 )
-from warmstart.cli._output import Column, note, open_console, print_json, print_table
-from warmstart.present import clean, count, local_time
 
-SCHEMA_VERSION = 1
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-_JSON = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
-_QUIET = click.option("--quiet", "-q", is_flag=True, help="Say nothing on stderr but errors.")
 
 
 def _location_options(command: _Command) -> _Command:
@@ -56,26 +50,21 @@ def gateway() -> None:
 
 @gateway.command("keys")
 @_location_options
-@_JSON
-@_QUIET
+@JSON
+@QUIET
 def list_keys(*, as_json: bool, quiet: bool, **location: Any) -> None:
     """List session keys and the session each leads to now."""
-    chats = sorted(list_chats(GatewayLocation(**location)), key=lambda chat: chat.key)
-    if as_json:
-        keys = {chat.key: chat.session_id for chat in chats}
-        print_json({"schema_version": SCHEMA_VERSION, "keys": keys})
-        return
-    columns = [Column(name="KEY", max_width=60), Column(name="SESSION")]
-    _print_rows(columns, [[chat.key, chat.session_id] for chat in chats])
-    note(count(len(chats), "key"), quiet=quiet)
+    chats = list_chats(GatewayLocation(**location))
+    put_out(keys_document(chats), as_json=as_json)
+    note(count(len(chats), "key"), quiet=quiet or as_json)
 
 
 @gateway.command("sessions")
 @click.option("--active", "active_minutes", type=click.IntRange(min=1), metavar="MINUTES",
               help="Only those active within so many minutes.")  # fmt: skip
 @_location_options
-@_JSON
-@_QUIET
+@JSON
+@QUIET
 def list_sessions(
     *, active_minutes: int | None, as_json: bool, quiet: bool, **location: Any
 ) -> None:
@@ -84,32 +73,29 @@ def list_sessions(
     STATE is open, or why the next message starts a new session: idle, daily or suspended.
     """
     chats = list_chats(GatewayLocation(**location), active_minutes)
-    if as_json:
-        records = [chat.record for chat in chats]
-        print_json({"schema_version": SCHEMA_VERSION, "sessions": records})
-        return
-    _print_chats(chats)
-    note(count(len(chats), "session"), quiet=quiet)
+    put_out(chats_document(chats), as_json=as_json)
+    note(count(len(chats), "session"), quiet=quiet or as_json)
 
 
 @gateway.command("reset")
 @click.argument("session_key", metavar="KEY")
 @_location_options
-@_JSON
+@JSON
 def reset_session(*, session_key: str, as_json: bool, **location: Any) -> None:
     """Let KEY start over with an empty session; what was said stays stored."""
-    _print_moved(reset_chat(GatewayLocation(**location), session_key), as_json=as_json)
+    chat = reset_chat(GatewayLocation(**location), session_key)
+    put_out(moved_document(chat), as_json=as_json)
 
 
 @gateway.command("switch")
 @click.argument("session_key", metavar="KEY")
 @click.argument("session_id", metavar="ID")
 @_location_options
-@_JSON
+@JSON
 def switch_session(*, session_key: str, session_id: str, as_json: bool, **location: Any) -> None:
     """Lead KEY to the stored session ID, or to the one session with that prefix."""
     chat = switch_chat(GatewayLocation(**location), session_key, session_id)
-    _print_moved(chat, as_json=as_json)
+    put_out(moved_document(chat), as_json=as_json)
 
 
 @gateway.command("watch")
@@ -119,8 +105,8 @@ def switch_session(*, session_key: str, session_id: str, as_json: bool, **locati
 @click.option("--interval", type=click.FloatRange(min=0.1), default=300.0, show_default=True,
               metavar="SECONDS", help="How long to wait between two looks.")  # fmt: skip
 @_location_options
-@_JSON
-@_QUIET
+@JSON
+@QUIET
 def watch_sessions(
     *,
     command: str | None,
@@ -137,47 +123,5 @@ def watch_sessions(
     """
     rounds = watch_chats(GatewayLocation(**location), command, interval_seconds=interval, once=once)
     for one in rounds:
-        _print_round(one, as_json=as_json, quiet=quiet)
-
-
-def _print_round(one: FlushRound, *, as_json: bool, quiet: bool) -> None:
-    done = one.done
-    if as_json:
-        print_json(
-            {
-                "schema_version": SCHEMA_VERSION,
-                "sessions": [chat.record for chat in one.ended],
-                "flushed": list(done.flushed) if done else [],
-                "failed": list(done.failed) if done else [],
-            }
-        )
-        return
-    _print_chats(one.ended)
-    found = f"{count(len(one.ended), 'session')} past the policy"
-    flushed = f", {len(done.flushed)} flushed, {len(done.failed)} failed" if done else ""
-    note(found + flushed, quiet=quiet)
-
-
-def _print_moved(chat: ChatSession, *, as_json: bool) -> None:
-    if as_json:
-        print_json({"schema_version": SCHEMA_VERSION, "session": chat.record})
-    else:
-        open_console().print(Text(clean(f"{chat.key}  {chat.session_id}")))
-
-
-def _print_chats(chats: list[ChatSession]) -> None:
-    columns = [
-        Column(name="SESSION"), Column(name="UPDATED"), Column(name="STATE"),
-        Column(name="TOKENS", right=True), Column(name="NAME", max_width=24), Column(name="KEY"),
-    ]  # fmt: skip
-    rows = [
-        [chat.session_id, local_time(chat.updated_at), chat.state, f"{chat.tokens:,}",
-         chat.name or "-", chat.key]
-        for chat in chats
-    ]  # fmt: skip
-    _print_rows(columns, rows)
-
-
-def _print_rows(columns: list[Column], rows: list[list[str]]) -> None:
-    if rows:
-        print_table(open_console(), columns, [[Text(clean(cell)) for cell in row] for row in rows])
+        put_out(flush_document(one), as_json=as_json)
+        note(describe_flush(one), quiet=quiet or as_json)

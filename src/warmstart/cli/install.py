@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from warmstart.cli._output import JSON, note, put_out
 from warmstart.errors import WarmstartError
 
 if TYPE_CHECKING:
@@ -15,14 +16,12 @@ if TYPE_CHECKING:
     from warmstart.integrations import Done
 
 AGENTS = ("claude-code", "codex", "hermes", "gemini", "opencode")
-SCHEMA_VERSION = 1
-_JSON = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
 
 
 @click.command()
 @click.argument("agent", type=click.Choice(AGENTS))
 @click.option("--write", is_flag=True, help="Write it into the agent's settings.")
-@_JSON
+@JSON
 def install(*, agent: str, write: bool, as_json: bool) -> None:
     """Show what an agent needs to start warm, or write it with --write.
 
@@ -30,37 +29,26 @@ def install(*, agent: str, write: bool, as_json: bool) -> None:
     """
     from warmstart import integrations  # noqa: PLC0415 - keeps --help light
     from warmstart.app import Workspace  # noqa: PLC0415 - same
+    from warmstart.present import install_document  # noqa: PLC0415 - same
 
     if write:
-        _print_done(agent, integrations.install_agent(Workspace.open(), agent), as_json=as_json)
+        _put_out_done(agent, integrations.install_agent(Workspace.open(), agent), as_json=as_json)
         return
     setup = integrations.describe(agent, integrations.this_host())
-    pieces = integrations.list_changes(setup)
-    if as_json:
-        from warmstart.cli._output import print_json  # noqa: PLC0415 - rich, only if needed
-
-        changes = [dict(zip(("path", "why", "add"), piece, strict=True)) for piece in pieces]
-        print_json({"schema_version": SCHEMA_VERSION, "agent": agent, "changes": changes,
-                    "command": list(setup.enable), "notes": list(setup.notes)})  # fmt: skip
-        return
-    for path, why, text in pieces:
-        click.echo(f"# {path}: {why}\n{text}\n")
-    if setup.enable:
-        click.echo(" ".join(setup.enable))
-    for note in setup.notes:
-        click.echo(f"# {note}")
-    click.echo(f"to write it: warmstart install {agent} --write", err=True)
+    changes = integrations.list_changes(setup)
+    put_out(install_document(agent, changes, setup.enable, setup.notes), as_json=as_json)
+    note(f"to write it: warmstart install {agent} --write", quiet=as_json)
 
 
 @click.command()
 @click.argument("agent", type=click.Choice(AGENTS))
-@_JSON
+@JSON
 def uninstall(*, agent: str, as_json: bool) -> None:
     """Take out of an agent's settings exactly what install --write put there."""
     from warmstart.app import Workspace  # noqa: PLC0415 - same
     from warmstart.integrations import uninstall_agent  # noqa: PLC0415 - keeps --help light
 
-    _print_done(agent, uninstall_agent(Workspace.open(), agent), as_json=as_json)
+    _put_out_done(agent, uninstall_agent(Workspace.open(), agent), as_json=as_json)
 
 
 @click.command()
@@ -90,12 +78,8 @@ def hook(*, agent: str) -> None:
         sys.stdout.buffer.write(orjson.dumps(answer) + b"\n")
 
 
-def _print_done(agent: str, done: Sequence[Done], *, as_json: bool) -> None:
-    if as_json:
-        from warmstart.cli._output import print_json  # noqa: PLC0415 - rich, only if needed
+def _put_out_done(agent: str, done: Sequence[Done], *, as_json: bool) -> None:
+    from warmstart.present import installed_document  # noqa: PLC0415 - keeps --help light
 
-        rows = [{"where": one.where, "result": one.result} for one in done]
-        print_json({"schema_version": SCHEMA_VERSION, "agent": agent, "done": rows})
-        return
-    for one in done:
-        click.echo(f"{one.result}: {one.where}")
+    rows = [(one.where, one.result) for one in done]
+    put_out(installed_document(agent, rows), as_json=as_json)

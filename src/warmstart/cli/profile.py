@@ -29,6 +29,7 @@ from warmstart.cli._output import (
     page_options,
     put_out,
     report_skips,
+    share,
     write_pages,
 )
 from warmstart.errors import UsageError
@@ -166,6 +167,7 @@ def _is_path(item: str) -> bool:
               help="Calls looked at on each side.")  # fmt: skip
 @session_filters
 @rule_options
+@page_options
 @JSON
 @QUIET
 def compaction(
@@ -175,6 +177,9 @@ def compaction(
     everything: bool,
     margin: float,
     window: int,
+    html: Path | None,
+    markdown: Path | None,
+    force: bool,
     as_json: bool,
     quiet: bool,
     **options: Any,
@@ -196,5 +201,8 @@ def compaction(
         result = check_compaction(
             workspace, request, selection, rules=rules, on_progress=on_progress
         )
-    put_out(compaction_document(result), as_json=as_json)
+    document = compaction_document(result)
+    pages = Pages(html, markdown, force)
+    write_pages(workspace, pages, lambda: share(workspace, document), quiet=quiet)
+    put_out(document, as_json=as_json)
     report_skips(result.log, quiet=quiet)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from io import BufferedReader
 from pathlib import Path
+from typing import cast
 
 import click
 
@@ -96,7 +98,7 @@ def _describe_found(found: Mapping[str, int]) -> str:
 
 def _read_stdin(limit: int) -> bytes:
     """Up to ``limit`` bytes, piece by piece: between two pieces Ctrl-C is heeded."""
-    data = bytearray()
-    while len(data) < limit and (piece := sys.stdin.buffer.read1(PIECE_BYTES)):
+    data, stream = bytearray(), cast("BufferedReader", sys.stdin.buffer)
+    while len(data) < limit and (piece := stream.read1(PIECE_BYTES)):
         data += piece
     return bytes(data[:limit])

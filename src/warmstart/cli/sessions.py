@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,7 @@ from warmstart.cli._output import (
     page_options,
     put_out,
     report_skips,
+    share,
     write_bytes,
     write_pages,
 )
@@ -108,10 +109,7 @@ def show_session(
     claude_code:5b3691c0 or 5b3691c0. Secrets, home folders and names are taken out of pages,
     which are made to be sent; the terminal shows what was said.
     """
-    from warmstart.app import (  # noqa: PLC0415 - only where it is needed
-        Workspace,
-        share_texts,
-    )
+    from warmstart.app import Workspace  # noqa: PLC0415 - only where it is needed
     from warmstart.app import show_session as show_it  # noqa: PLC0415 - same
     from warmstart.model import Selection  # noqa: PLC0415 - same
     from warmstart.present import SessionView, session_document  # noqa: PLC0415 - same
@@ -121,7 +119,7 @@ def show_session(
 
     def make() -> Document:
         whole = session_document(result, SessionView(**{**view, "full": True, "shared": True}))
-        return cast("Document", share_texts(workspace, whole))
+        return share(workspace, whole)
 
     pages = Pages(html, markdown, force)
     write_pages(workspace, pages, make, quiet=quiet)

@@ -1,50 +1,53 @@
-"""``warmstart template``: list, review, change and retire templates.
+"""``warmstart template``: list, review, change, share and retire templates.
 
-NAME is a template's current version, NAME@2 its second. JSON is one object with ``schema_version``;
-times are UTC, ``success_rate`` comes with its 95 % interval over settled sessions and is null where
-there are none. Making templates is in ``template_build``, sharing them in ``template_share``.
+NAME is a template's current version, NAME@2 its second. Making templates is in ``template_build``.
 """
 
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from warmstart import app
-from warmstart.cli._output import Column, note, open_console, print_json
-from warmstart.errors import UsageError
-from warmstart.model import TemplateState
+from warmstart.cli._complete import complete_templates
+from warmstart.cli._output import (
+    JSON,
+    Pages,
+    note,
+    page_options,
+    put_out,
+    share,
+    write_bytes,
+    write_pages,
+)
+from warmstart.cli.warm import FORMS, RESUMED_FORMS
+from warmstart.errors import InternalError, UsageError
 from warmstart.present import (
-    Span,
+    approved_document,
     clean,
     count,
-    iso_time,
-    local_time,
-    one_line,
-    print_table,
-    readable_duration,
+    deleted_document,
+    describe_templates,
+    retired_document,
+    rolled_back_document,
+    templates_document,
 )
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from warmstart.app import Review
 
-    from warmstart.app import Change, Review, TemplatePage, TemplateVersion
-
-SCHEMA_VERSION = 1
-MAX_CHANGES = 20
-STYLES = {"approved": "green", "quarantined": "yellow", "retired": "dim", "draft": ""}
-VERDICTS = {"better": "green", "worse": "red", "invalid": "red"}
-SIGNS = {"added": "+", "removed": "-", "changed": "~"}
-COLOURS = {"added": "green", "removed": "red", "changed": "yellow"}
-JSON = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
+SHOWN_FORMS = tuple(form for form in FORMS if form not in RESUMED_FORMS)
+"""Forms that need no session to resume."""
 YES = click.option("--yes", is_flag=True, help="Do it without asking.")
 STORE = click.option("--store", metavar="PATH|URL", envvar="WARMSTART_STORE",
                      help="Where states and uses are kept; else in the workspace.")  # fmt: skip
-SPEC = click.argument("spec", metavar="NAME[@VERSION]")
+SPEC = click.argument("spec", metavar="NAME[@VERSION]", shell_complete=complete_templates)
+FILE = click.Path(dir_okay=False, path_type=Path)
+FILES = click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path),
+                       metavar="FILE…")  # fmt: skip
 
 
 @click.group()
@@ -73,35 +76,56 @@ def list_templates(
     """
     workspace = app.Workspace.open()
     rows = app.list_templates(workspace, states=states, task_type=task_type, store=store)
-    _print_listing(rows, as_json=as_json)
+    put_out(templates_document(rows), as_json=as_json)
+    note(describe_templates(rows), quiet=as_json)
 
 
 @template.command("versions")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_templates)
 @STORE
 @JSON
 def list_versions(*, name: str, store: str | None, as_json: bool) -> None:
     """List every version of a template; the one in use has a *."""
     rows = app.list_versions(app.Workspace.open(), name, store=store)
-    _print_listing(rows, as_json=as_json, of_one=True)
+    put_out(templates_document(rows, of_one=True), as_json=as_json)
+    note(describe_templates(rows, of_one=True), quiet=as_json)
 
 
 @template.command("show")
 @SPEC
 @click.option("--full", is_flag=True, help="Whole texts instead of their first lines.")
+@page_options
 @STORE
 @JSON
-def show_template(*, spec: str, full: bool, store: str | None, as_json: bool) -> None:
+def show_template(
+    *,
+    spec: str,
+    full: bool,
+    html: Path | None,
+    markdown: Path | None,
+    force: bool,
+    store: str | None,
+    as_json: bool,
+) -> None:
     """Show a template as a page to review.
 
-    What it teaches, how often that was seen, where it is from, what was taken out, what looks odd,
-    and how sessions with it went.
+    Flags and what was redacted come first, then what changes against the version in use, then
+    each lesson and example with what it rests on. Pages have whole texts, and home folders and
+    names are taken out of them, since they are made to be sent.
     """
-    page = app.show_template(app.Workspace.open(), spec, store=store)
-    if as_json:
-        print_json({"schema_version": SCHEMA_VERSION, **page_json(page)})
-    else:
-        print_page(open_console(), page, full=full)
+    from warmstart.present import review_document  # noqa: PLC0415 - not for listings
+
+    workspace = app.Workspace.open()
+    review = app.review_template(workspace, spec, newest=False, store=store)
+    pages = Pages(html, markdown, force)
+    write_pages(
+        workspace,
+        pages,
+        lambda: share(workspace, review_document(review, full=True)),
+        quiet=as_json,
+    )
+    if as_json or not pages:
+        put_out(review_document(review, full=full), as_json=as_json)
 
 
 @template.command("test")
@@ -109,53 +133,39 @@ def show_template(*, spec: str, full: bool, store: str | None, as_json: bool) ->
 @click.argument("message")
 @click.option("--budget", type=click.IntRange(min=0), default=1500, show_default=True, metavar="N",
               help="Tokens it may cost.")  # fmt: skip
-@click.option("--form", default="openai", show_default=True, metavar="FORM",
-              help="How the agent takes it: openai, anthropic, …")  # fmt: skip
+@click.option("--as", "form", type=click.Choice(SHOWN_FORMS),
+              help="Form to write; else text, and openai with --json.")  # fmt: skip
+@click.option("--details", is_flag=True, help="Name each part that is used or left out.")
 @click.option("--unreviewed", is_flag=True, help="Also a draft that nobody has approved.")
 @STORE
 @JSON
-def test_template(*, spec: str, message: str, as_json: bool, **options: Any) -> None:
+def test_template(
+    *, spec: str, message: str, form: str | None, details: bool, as_json: bool, **options: Any
+) -> None:
     """Print exactly what a session would start with; nothing is sent, nothing counts as a use."""
-    trial = app.try_template(app.Workspace.open(), spec, message, way="--unreviewed", **options)
-    info, warmup = trial.info, trial.warmup
+    from warmstart.present import describe_trial, trial_document  # noqa: PLC0415 - not for listings
+
+    form = form or ("openai" if as_json else "text")
+    workspace = app.Workspace.open()
+    trial = app.try_template(workspace, spec, message, form=form, way="--unreviewed", **options)
     if trial.unreviewed:
         note(f"unreviewed: {trial.unreviewed}")
-    if as_json:
-        print_json({
-            "schema_version": SCHEMA_VERSION, "template": info.name, "version": info.version,
-            "state": str(info.state), "id": info.id, "form": trial.form, "tokens": warmup.tokens,
-            "parts": list(warmup.parts), "left_out": list(warmup.left_out),
-            "rendered": trial.content,
-        })  # fmt: skip
-        return
-    if isinstance(trial.content, str):
-        open_console().print(clean(trial.content), soft_wrap=True)
-    else:
-        print_json(trial.content)
-    parts = ", ".join(warmup.parts) or "-"
-    note(f"{warmup.tokens:,} tokens of {options['budget']:,}; used: {parts}")
-    for reason in warmup.left_out:
-        note(f"left out: {reason}")
+    put_out(trial_document(trial), as_json=as_json)
+    for line in describe_trial(trial, options["budget"], details=details):
+        note(line, quiet=as_json)
 
 
 @template.command("diff")
-@click.argument("old", metavar="NAME[@VERSION]")
-@click.argument("new", metavar="NAME[@VERSION]")
+@click.argument("old", metavar="NAME[@VERSION]", shell_complete=complete_templates)
+@click.argument("new", metavar="NAME[@VERSION]", shell_complete=complete_templates)
 @STORE
 @JSON
 def diff_templates(*, old: str, new: str, store: str | None, as_json: bool) -> None:
-    """Say what differs between any two templates or versions, pattern by pattern."""
+    """Show what differs between any two templates or versions, pattern by pattern."""
+    from warmstart.present import diff_document  # noqa: PLC0415 - not for listings
+
     found = app.diff_versions(app.Workspace.open(), old, new, store=store)
-    if as_json:
-        sides = {
-            side: {"name": info.name, "version": info.version, "id": info.id}
-            for side, info in (("old", found.old), ("new", found.new))
-        }
-        changes = [change_json(change) for change in found.changes]
-        print_json({"schema_version": SCHEMA_VERSION, **sides, "changes": changes})
-        return
-    print_changes(open_console(), found.changes)
-    note(f"{count(len(found.changes), 'change')} from {found.old.spec} to {found.new.spec}")
+    put_out(diff_document(found), as_json=as_json)
 
 
 @template.command("approve")
@@ -174,6 +184,8 @@ def approve_template(
     asked. Without a terminal it takes NAME@VERSION and --yes. From then on it may be chosen for
     sessions by itself.
     """
+    from warmstart.present import review_document  # noqa: PLC0415 - not for listings
+
     workspace = app.Workspace.open()
     review = app.review_template(workspace, spec, store=store)
     exact = review.page.info.spec
@@ -181,16 +193,23 @@ def approve_template(
     if not is_asked and ("@" not in spec or not yes):
         raise _refuse_unasked(review, despite_flags=despite_flags)
     if not as_json:
-        _print_review(review)
+        put_out(review_document(review, is_asked=True))
+        sys.stdout.flush()
     app.check_review(review, despite_flags=despite_flags)
     if is_asked:
         click.confirm(f"Approve {exact}?", abort=True, err=True)
     done = app.approve_template(workspace, exact, despite_flags=despite_flags, store=store)
-    replaced = {
-        "replaces": done.replaces.version if done.replaces else None,
-        "changes": [change_json(change) for change in done.changes],
-    }
-    _print_state(done.info, f"{exact} is approved and in use", as_json=as_json, **replaced)
+    put_out(approved_document(done), as_json=as_json)
+
+
+def _refuse_unasked(review: Review, *, despite_flags: bool) -> UsageError:
+    options = " --despite-flags" if despite_flags else ""
+    info = review.page.info
+    show, approve = info.review_steps
+    return UsageError(
+        f"nobody can be asked here, so approving {info.name!r} needs the version and --yes",
+        hint=f"read it: {show}; then: {approve} --yes{options}",
+    )
 
 
 @template.command("retire")
@@ -201,23 +220,17 @@ def approve_template(
 def retire_template(*, spec: str, reason: str, store: str | None, as_json: bool) -> None:
     """Take a template out of use; approving it again brings it back."""
     info = app.retire_template(app.Workspace.open(), spec, reason, store=store)
-    _print_state(info, f"{info.spec} is retired", as_json=as_json)
+    put_out(retired_document(info), as_json=as_json)
 
 
 @template.command("rollback")
-@click.argument("spec", metavar="NAME@VERSION")
+@click.argument("spec", metavar="NAME@VERSION", shell_complete=complete_templates)
 @STORE
 @JSON
 def roll_back(*, spec: str, store: str | None, as_json: bool) -> None:
     """Let an older version be the one in use again; no version is deleted."""
     info = app.roll_back(app.Workspace.open(), spec, store=store)
-    approve = info.review_steps[1]
-    use = ""
-    if info.state is TemplateState.DRAFT:
-        use = f"; it is a draft: used only by name and with --unreviewed, until: {approve}"
-    elif info.state is not TemplateState.APPROVED:
-        use = f"; it is {info.state}, so it is never used, until: {approve}"
-    _print_state(info, f"{info.name} means version {info.version} again{use}", as_json=as_json)
+    put_out(rolled_back_document(info), as_json=as_json)
 
 
 @template.command("delete")
@@ -232,251 +245,120 @@ def delete_template(*, spec: str, yes: bool, store: str | None, as_json: bool) -
     if not yes:
         states = ", ".join(f"{info.spec} {info.state}" for info in rows)
         click.confirm(f"Delete {clean(states)}?", abort=True, err=True)
-    name, deleted = rows[0].name, app.delete_template(workspace, spec, store=store)
-    if as_json:
-        print_json({"schema_version": SCHEMA_VERSION, "name": name, "deleted": deleted})
-    else:
-        note(f"{count(deleted, 'version')} of {clean(name)} deleted")
+    deleted = app.delete_template(workspace, spec, store=store)
+    put_out(deleted_document(rows[0].name, deleted), as_json=as_json)
 
 
-def print_changes(console: Console, changes: Sequence[Change]) -> None:
-    """Print one line for each change, and the texts of a changed value below it."""
-    for change in changes:
-        head = f"{SIGNS[change.kind]} {change.section} {one_line(change.what)}".rstrip()
-        console.print(head, style=COLOURS[change.kind], soft_wrap=True)
-        if change.kind == "changed":
-            console.print(f"    was {one_line(change.before)}", soft_wrap=True)
-            console.print(f"    is  {one_line(change.after)}", soft_wrap=True)
-
-
-def change_json(change: Change) -> dict[str, str]:
-    """A change for machines."""
-    return {
-        "kind": str(change.kind),
-        "section": change.section,
-        "what": change.what,
-        "before": change.before,
-        "after": change.after,
-    }
-
-
-def print_page(console: Console, page: TemplatePage, *, full: bool = False) -> None:
-    """Print head, contents, flags and record of a template."""
-    from warmstart.app import write_page  # noqa: PLC0415 - not for listings
-
-    info, template = page.info, page.template
-    console.print(clean(f"{info.spec}  {info.state}"), style="bold")
-    for line in _list_newer(page):
-        console.print(clean(line), style="yellow", soft_wrap=True)
-    if template.description:
-        console.print(clean(template.description), soft_wrap=True)
-    tags = f", tags {', '.join(template.tags)}" if template.tags else ""
-    tokens = f"about {info.summary.get('tokens', 0):,} tokens"
-    line = f"{template.task_type}{tags}, {tokens}, id {info.id[:12]}"
-    console.print(clean(line), style="dim", soft_wrap=True)
-    why = f": {info.reason}" if info.reason else ""
-    console.print(clean(f"made {local_time(info.created_at)}{why}"), style="dim", soft_wrap=True)
-    for section in write_page(template, full=full):
-        _print_section(console, section.title, section.lines)
-    if page.evidence:
-        title = f"FLAGS ({len(page.evidence)}): orders to an agent, or commands to look at first"
-        _print_section(console, title, page.evidence, style="bold red")
-    _print_section(console, "How sessions with it went", list(_list_record(page)))
-
-
-def page_json(page: TemplatePage) -> dict[str, Any]:
-    """A template with everything known of it, for machines."""
-    from warmstart.app import template_to_dict  # noqa: PLC0415 - not for listings
-
-    return {
-        **row_json(page.info),
-        "path": str(page.path),
-        "flags": list(page.flags),
-        "evidence": list(page.evidence),
-        "newer": [{"version": one.version, "state": str(one.state)} for one in page.newer],
-        "records": [
-            {
-                "model": row.model, "arm": str(row.arm), "uses": row.uses,
-                "successes": row.successes, "failures": row.failures, "calls": row.calls,
-                "errors": row.errors,
-            }
-            for row in page.records
-        ],
-        "verdicts": [
-            {
-                "model": verdict.model, "text": verdict.text, "numbers": dict(verdict.numbers),
-                "decided_at": iso_time(verdict.decided_at),
-            }
-            for verdict in page.verdicts
-        ],
-        "template": template_to_dict(page.template),
-    }  # fmt: skip
-
-
-def row_json(info: TemplateVersion) -> dict[str, Any]:
-    """A version for machines."""
-    record = info.record
-    interval = record.success_interval
-    return {
-        "name": info.name,
-        "version": info.version,
-        "id": info.id,
-        "state": str(info.state),
-        "reason": info.reason,
-        "current": info.current,
-        "versions": info.versions,
-        "newest": info.newest,
-        "created_at": iso_time(info.created_at),
-        **{key: value for key, value in info.summary.items() if key != "markers"},
-        "uses": record.uses,
-        "settled": record.settled,
-        "successes": record.successes,
-        "success_rate": record.success_rate,
-        "success_interval": list(interval) if interval else None,
-        "verdict": info.verdict or None,
-    }
-
-
-def _print_listing(rows: Sequence[TemplateVersion], *, as_json: bool, of_one: bool = False) -> None:
-    if as_json:
-        print_json({"schema_version": SCHEMA_VERSION, "templates": [row_json(row) for row in rows]})
-        return
-    if not rows:
-        note("no templates; make one: warmstart template auto, or: warmstart template build")
-        return
-    columns = [
-        Column(name="NAME", style="cyan", max_width=40),
-        Column(name="VER", right=True),
-        Column(name="TYPE", max_width=12),
-        Column(name="EX", right=True),
-        Column(name="TOKENS", right=True),
-        Column(name="USES", right=True),
-        Column(name="SUCCESS", right=True),
-        Column(name="VERDICT"),
-        Column(name="STATE"),
-        Column(name="AGE", right=True),
-        Column(name="DESCRIPTION"),
-    ]
-    print_table(columns, [_cells(row, of_one=of_one) for row in rows])
-    waiting = sum(row.state is TemplateState.QUARANTINED for row in rows)
-    review = f", {waiting} to review" if waiting else ""
-    note(count(len(rows), "version" if of_one else "template") + review)
-
-
-def _cells(info: TemplateVersion, *, of_one: bool) -> list[Span]:
-    mark = "*" if of_one and info.current else ""
-    newer = "+" if info.newest > info.version and not of_one else ""
-    age = readable_duration(max(time.time() - info.created_at, 0.0))
-    return [
-        Span(clean(info.name)),
-        Span(f"{mark}{info.version}{newer}"),
-        Span(one_line(info.task_type) or "-"),
-        Span(f"{info.summary.get('examples', 0):,}"),
-        Span(f"{info.summary.get('tokens', 0):,}"),
-        Span(f"{info.record.uses:,}"),
-        Span(_describe_success(info)),
-        Span(one_line(info.verdict) or "-", style=VERDICTS.get(info.verdict.partition(" ")[0], "")),
-        Span(f"{info.state}{' !' if info.flags else ''}", style=STYLES.get(info.state, "")),
-        Span(age),
-        Span(one_line(info.reason if info.state == "retired" else info.description)),
-    ]
-
-
-def _describe_success(info: TemplateVersion) -> str:
-    interval, rate = info.record.success_interval, info.record.success_rate
-    return f"{rate:.0%} ({interval[0]:.0%}-{interval[1]:.0%})" if interval else "-"
-
-
-def _print_section(
-    console: Console, title: str, lines: Sequence[str], *, style: str = "bold"
+@template.command("export")
+@SPEC
+@click.option("--output", "-o", type=FILE, metavar="FILE",
+              help="File to write; else NAME.template.json here.")  # fmt: skip
+@click.option("--sign", "sign_key", type=FILE, metavar="KEY",
+              help="Sign it with this private SSH key; the signature is FILE.sig.")  # fmt: skip
+@STORE
+@JSON
+def export_template(
+    *, spec: str, output: Path | None, sign_key: Path | None, store: str | None, as_json: bool
 ) -> None:
-    console.print()
-    console.print(clean(title), style=style)
-    for line in lines:
-        console.print(clean(f"  {line}"), soft_wrap=True)
+    """Write a template as one file for others, redacted once more."""
+    from warmstart.present import exported_document  # noqa: PLC0415 - not for listings
+
+    workspace = app.Workspace.open()
+    report = app.export_template(workspace, spec, output, sign_key=sign_key, store=store)
+    put_out(exported_document(report), as_json=as_json)
 
 
-def _list_newer(page: TemplatePage) -> list[str]:
-    """Lines about newer versions, so that nobody takes one version for another."""
-    if not page.newer:
-        return []
-    info, newest = page.info, page.newer[-1]
-    is_used = info.current and info.state is TemplateState.APPROVED
-    shown = f"this is version {info.version}{', the one in use' if is_used else ''}"
-    newer = f"version {newest.version} ({newest.state}) is newer"
-    return [
-        f"{shown}; {newer}: {newest.review_steps[0]}",
-        f"what differs: warmstart template diff {info.spec} {newest.spec}",
-    ]
+@template.command("import")
+@FILES
+@STORE
+@JSON
+def import_templates(*, files: tuple[Path, ...], store: str | None, as_json: bool) -> None:
+    """Take in templates from elsewhere; they are quarantined until you approve them.
 
+    Size, schema, hash and signature (FILE.sig) are checked, redaction and the scan for
+    instructions run again, and what differs from the version in use is shown. Template files of
+    earlier programs are converted.
+    """
+    from warmstart.present import imported_document  # noqa: PLC0415 - not for listings
 
-def _list_record(page: TemplatePage) -> Iterator[str]:
-    record = page.info.record
-    if record.uses:
-        success = _describe_success(page.info)
-        yield f"used {count(record.uses, 'time')}, {record.settled:,} settled, success {success}"
-    else:
-        yield "not used yet"
-    for row in page.records:
-        yield (
-            f"{row.model or 'unknown model'}, {row.arm}: {row.uses:,} sessions,"
-            f" {row.successes:,} succeeded, {row.failures:,} failed"
+    results = []
+    for found in app.import_templates(app.Workspace.open(), files, store=store):
+        results.append(found)
+        if not as_json:
+            put_out(imported_document([found]))
+    if as_json:
+        put_out(imported_document(results), as_json=True)
+    refused = sum(found.report is None for found in results)
+    if refused:
+        raise app.TemplateError(
+            f"{count(refused, 'file')} refused, {len(files) - refused} imported",
+            hint="see docs/templates.md for the format",
         )
-    for verdict in page.verdicts:
-        yield f"{local_time(verdict.decided_at)} {verdict.model}: {verdict.text}"
 
 
-def _print_review(review: Review) -> None:
-    console, info = open_console(), review.page.info
-    print_page(console, review.page)
-    if review.problem:
-        note(review.problem)
-    console.print()
-    if review.replaces is None:
-        console.print("no version of it is in use, so all of it is new")
-        return
-    from warmstart.app import count_changes  # noqa: PLC0415 - not for listings
+@template.command("validate")
+@FILES
+@JSON
+def validate_files(*, files: tuple[Path, ...], as_json: bool) -> None:
+    """Check template files without importing them; exit 6 if one is refused."""
+    from warmstart.present import validated_document  # noqa: PLC0415 - not for listings
 
-    total = count_changes(review.changes) or "nothing that an agent is taught"
-    title = f"What changes against {review.replaces.spec}, the one in use: {total}"
-    console.print(clean(title), style="bold", soft_wrap=True)
-    print_changes(console, review.changes[:MAX_CHANGES])
-    more = len(review.changes) - MAX_CHANGES
-    if more > 0:
-        note(f"{more} more: warmstart template diff {review.replaces.spec} {info.spec}")
+    results = app.validate_files(files)
+    put_out(validated_document(results), as_json=as_json)
+    bad = sum(found.incoming is None for found in results)
+    if bad:
+        raise app.TemplateError(f"{count(bad, 'file')} refused")
 
 
-def _refuse_unasked(review: Review, *, despite_flags: bool) -> UsageError:
-    options = " --despite-flags" if despite_flags else ""
-    info = review.page.info
-    show, approve = info.review_steps
-    return UsageError(
-        f"nobody can be asked here, so approving {info.name!r} needs the version and --yes",
-        hint=f"read it: {show}; then: {approve} --yes{options}",
-    )
+@template.command("verify")
+@STORE
+@JSON
+def verify_templates(*, store: str | None, as_json: bool) -> None:
+    """Read every template file again; exit 1 if anything is not as it should be."""
+    from warmstart.present import verified_document  # noqa: PLC0415 - not for listings
+
+    result = app.verify_library(app.Workspace.open(), store=store)
+    put_out(verified_document(result), as_json=as_json)
+    if result.problems:
+        raise InternalError(
+            f"{count(len(result.problems), 'problem')} in the library",
+            hint="look at the files named; `warmstart template delete` removes a version",
+        )
 
 
-def _print_state(info: TemplateVersion, sentence: str, *, as_json: bool, **more: Any) -> None:
-    if not as_json:
-        note(sentence)
-        return
-    state = {
-        "name": info.name,
-        "version": info.version,
-        "id": info.id,
-        "state": str(info.state),
-        "reason": info.reason,
-        "current": info.current,
-    }
-    print_json({"schema_version": SCHEMA_VERSION, **state, **more})
+@template.command("dataset")
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete_templates)
+@click.option("--all", "every_state", is_flag=True, help="Templates of every state.")
+@click.option("--sessions", is_flag=True, help="Also one row of counts for every session.")
+@click.option("--output", "-o", type=FILE, metavar="FILE", help="File to write; else stdout.")
+@STORE
+@JSON
+def write_dataset(
+    *, names: tuple[str, ...], output: Path | None, as_json: bool, **options: Any
+) -> None:
+    """Write templates and markers of proficiency as an open dataset: JSONL, redacted.
+
+    Approved templates, unless some are named. With --output, --json prints what was written.
+    """
+    from warmstart.present import dataset_document  # noqa: PLC0415 - not for listings
+
+    workspace = app.Workspace.open()
+    made = app.make_dataset(workspace, names, **options)
+    if made.unapproved:
+        note(f"{count(made.unapproved, 'template')} in it that nobody has approved")
+    if output is None:
+        write_bytes(b"".join(made.lines))
+        note(count(len(made.lines), "row"), quiet=as_json)
+    else:
+        workspace.write_file(output, made.lines)
+        put_out(dataset_document(output, len(made.lines)), as_json=as_json)
 
 
 def _add_commands() -> None:
-    """The commands of the other two modules."""
+    """The commands that make templates."""
     from warmstart.cli.template_build import BUILD_COMMANDS  # noqa: PLC0415 - they use options from here
-    from warmstart.cli.template_share import SHARE_COMMANDS  # noqa: PLC0415 - same
 
-    for command in (*SHARE_COMMANDS, *BUILD_COMMANDS):
+    for command in BUILD_COMMANDS:
         template.add_command(command)
 
 

@@ -1,35 +1,32 @@
 """``warmstart template extract, build, auto, new, edit``: templates mined or written by hand.
 
-JSON of the mining commands is one object: ``schema_version``, ``templates`` (each with the rules
-its sessions were chosen by, the sessions left out by reason, what is in it, what was redacted or
-flagged, and where the draft is), and ``skipped``. ``new`` and ``edit`` take the text from an
-editor, a file or stdin; a text that cannot be saved is kept, never lost.
+What is mined is saved as a draft. ``new`` and ``edit`` take the text from an editor, a file or
+stdin; a text that cannot be saved is kept, never lost.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from warmstart import app
+from warmstart.cli._complete import complete_sessions
 from warmstart.cli._filters import session_filters
-from warmstart.cli._output import list_skips, note, open_console, print_json, report_skips
-from warmstart.cli.template import JSON, SCHEMA_VERSION, SPEC, STORE
+from warmstart.cli._output import JSON, QUIET, note, put_out, report_skips
+from warmstart.cli.template import SPEC, STORE
 from warmstart.errors import UsageError, WarmstartError
-from warmstart.present import clean, count, show_progress
+from warmstart.present import show_progress
 
 if TYPE_CHECKING:
     from warmstart.app import (
         BuildRequest,
         BuildResult,
-        EditResult,
         EditText,
         ReadLog,
-        Saved,
         Workspace,
     )
     from warmstart.model import Selection
@@ -64,7 +61,7 @@ _COMMON = (
     click.option("--keep-outside", is_flag=True, hidden=True),
     click.option("--dry-run", is_flag=True, help="Show what would be made; save nothing."),
     JSON,
-    click.option("--quiet", "-q", is_flag=True, help="Say nothing on stderr but errors."),
+    QUIET,
 )  # fmt: skip
 
 
@@ -78,7 +75,7 @@ def _all(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Comm
 
 
 @click.command("extract")
-@click.argument("session", metavar="SESSION")
+@click.argument("session", metavar="SESSION", shell_complete=complete_sessions)
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @_NAME
 @click.option("--type", "task_type", type=click.Choice(_TYPES), default="auto", show_default=True,
@@ -200,7 +197,9 @@ def _save_edited(
                 raise
             text = _ask_editor(text)
         else:
-            _print_edited(result, as_json=as_json)
+            from warmstart.present import edited_document  # noqa: PLC0415 - only here
+
+            put_out(edited_document(result), as_json=as_json)
             return
     note("nothing was changed, so nothing was saved")
 
@@ -243,25 +242,6 @@ def _keep(workspace: Workspace, edit: EditText, text: str, error: Exception) -> 
         error.hint = f"{before}correct it there, then: warmstart template {command} --from {path}"
 
 
-def _print_edited(result: EditResult, *, as_json: bool) -> None:
-    saved = result.saved
-    if as_json:
-        print_json({
-            "schema_version": SCHEMA_VERSION, "name": saved.name, "edited_from": result.base,
-            "redactions": dict(result.redactions), "flags": list(result.flags),
-            "saved": saved_json(saved), "next": saved.next_steps,
-        })  # fmt: skip
-        return
-    state = "is saved as a draft" if saved.is_new else f"has this content already ({saved.state})"
-    note(f"{saved.spec} {state}")
-    if result.redactions:
-        note(f"  redacted: {_counts(result.redactions)}")
-    if result.flags:
-        note(f"  reads like instructions, look at it: {', '.join(result.flags)}")
-    for command in saved.next_steps:
-        note(f"  next: {command}")
-
-
 def _split(given: dict[str, Any]) -> tuple[BuildRequest, Selection, ReadLog]:
     """Options as a request (with its rules) and a selection, and a log for what is skipped.
 
@@ -286,91 +266,16 @@ def _print_built(
     results: Iterable[BuildResult], log: ReadLog, *, as_json: bool, quiet: bool
 ) -> None:
     """Print each as it comes: those that were built are saved even if the next one fails."""
-    reports = []
+    from warmstart.present import built_document, list_skips  # noqa: PLC0415 - not for --help
+
+    made = []
     for built in results:
-        reports.append(built_json(built))
-        for number, line in enumerate(() if as_json else _list_lines(built)):
-            open_console().print(clean(line), style="" if number else "bold", soft_wrap=True)
+        made.append(built)
+        if not as_json:
+            put_out(built_document([built]))
     report_skips(log, quiet=quiet)
     if as_json:
-        print_json(
-            {"schema_version": SCHEMA_VERSION, "templates": reports, "skipped": list_skips(log)}
-        )
-
-
-def built_json(built: BuildResult) -> dict[str, Any]:
-    """A template that was built, for machines."""
-    from warmstart.app import canonical_json  # noqa: PLC0415 - not for the group's listing
-
-    template, provenance = built.template, built.template.provenance
-    return {
-        "name": template.name,
-        "task_type": template.task_type,
-        "rules": list(provenance.rules),
-        "looked_at": built.looked_at,
-        "qualified": built.qualified,
-        "left_out": built.left_out,
-        "read": provenance.sessions,
-        "missing": built.missing,
-        "unverified": built.unverified,
-        "examples": len(template.examples),
-        "recoveries": len(template.recoveries),
-        "guidance": len(template.guidance),
-        "tools": sorted({example.tool for example in template.examples}),
-        "bytes": len(canonical_json(template)),
-        "redactions": dict(provenance.redactions),
-        "flags": list(provenance.flags),
-        "saved": saved_json(built.saved) if built.saved else None,
-        "next": built.next_steps,
-    }
-
-
-def saved_json(saved: Saved) -> dict[str, Any]:
-    """Where a template was saved, for machines."""
-    return {
-        "version": saved.version,
-        "id": saved.id,
-        "path": str(saved.path),
-        "state": str(saved.state),
-        "is_new": saved.is_new,
-    }
-
-
-def _list_lines(built: BuildResult) -> list[str]:
-    report = built_json(built)
-    recoveries = "recovery" if report["recoveries"] == 1 else "recoveries"
-    gone = f", {built.missing:,} gone" if built.missing else ""
-    title = (
-        f"{report['name']} ({report['task_type']}): {count(report['examples'], 'example')}, "
-        f"{report['recoveries']} {recoveries}, {count(report['guidance'], 'line')} of guidance, "
-        f"{report['bytes']:,} bytes"
-    )
-    looked_at = f"{built.looked_at:,} looked at, {built.qualified:,} qualify"
-    lines = [title, f"  sessions: {looked_at}, {report['read']:,} read{gone}"]
-    if built.left_out:
-        lines.append(f"  left out: {_counts(built.left_out)}")
-    if built.unverified:
-        unsure = count(built.unverified, "call")
-        lines.append(
-            f"  not taken: {unsure} whose success rests on words alone or on a hidden exit code"
-        )
-    lines += ["  a session qualifies by:", *(f"    - {rule}" for rule in report["rules"])]
-    lines.append(f"  redacted: {_counts(report['redactions']) or 'nothing found'}")
-    if report["flags"]:
-        lines.append(f"  reads like instructions, look at it: {', '.join(report['flags'])}")
-    return [*lines, *_list_saved(built.saved)]
-
-
-def _list_saved(saved: Saved | None) -> list[str]:
-    if saved is None:
-        return ["  not saved (--dry-run)"]
-    state = "saved as" if saved.is_new else "is there already as"
-    line = f"  {state} version {saved.version} ({saved.state}): {saved.path}"
-    return [line, *(f"  next: {command}" for command in saved.next_steps)]
-
-
-def _counts(numbers: Mapping[str, int]) -> str:
-    return ", ".join(f"{number:,} {name}" for name, number in numbers.items())
+        put_out(built_document(made, list_skips(log)), as_json=True)
 
 
 BUILD_COMMANDS: tuple[click.Command, ...] = (

@@ -1,9 +1,6 @@
 """``warmstart warm``: what a session would start with, in the form its agent takes.
 
-Content goes to stdout, the reason to stderr. JSON is one object: ``schema_version``, ``template``
-with its ``version`` and ``template_id``, ``unreviewed`` (a draft nobody approved), ``arm``,
-``reason``, ``task_type``, ``form``, ``tokens``, ``parts``, ``left_out``, ``ranking``, ``start``
-(the row in the store, if the start was recorded) and ``content`` in the form asked for.
+Content goes to stdout, the reason to stderr.
 """
 
 from __future__ import annotations
@@ -12,27 +9,28 @@ import os
 import sys
 import time
 import uuid
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from warmstart import app
-from warmstart.cli._output import Column, note, print_json, write_bytes
+from warmstart.cli._complete import complete_templates
+from warmstart.cli._output import QUIET, note, put_out, write_bytes
 from warmstart.errors import UsageError
-from warmstart.present import Span, clean, count, print_table
+from warmstart.present import clean, describe_start, warm_document
 
 if TYPE_CHECKING:
-    from warmstart.app import Ranked, Rendered, StartRequest, Target, WarmStart, Workspace
+    from warmstart.app import Rendered, StartRequest, Target, Workspace
 
-SCHEMA_VERSION = 1
 FORMS = (
     "text", "markdown", "openai", "responses", "anthropic", "gemini", "skill", "claude-hook",
     "claude-session", "codex-rollout", "hermes-prefill", "hermes-rows",
 )  # fmt: skip
 FILES_TO_RESUME = ("claude-session", "codex-rollout")
 """Forms that become the session and give it their id."""
+RESUMED_FORMS = (*FILES_TO_RESUME, "hermes-rows")
+"""Forms that are part of a session with an id and a time."""
 REQUEST_FORMS = ("openai", "responses", "anthropic")
 """Forms that take the message in too."""
 
@@ -40,6 +38,7 @@ REQUEST_FORMS = ("openai", "responses", "anthropic")
 @click.command()
 @click.argument("message", default="")
 @click.option("--template", default="auto", show_default=True, metavar="NAME",
+              shell_complete=complete_templates,
               help="A template, NAME@VERSION, or auto: the one that fits.")  # fmt: skip
 @click.option("--unreviewed", is_flag=True,
               help="Also use a draft nobody has approved; stderr says so.")  # fmt: skip
@@ -61,7 +60,7 @@ REQUEST_FORMS = ("openai", "responses", "anthropic")
 @click.option("--output", "-o", type=click.Path(path_type=Path), metavar="PATH",
               help="File to write (skill: a folder), private to you; else stdout.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace what is at PATH.")
-@click.option("--quiet", "-q", is_flag=True, help="Say nothing on stderr but errors.")
+@QUIET
 def warm(
     *, form: str, budget: int | None, tools: tuple[str, ...], cwd: str | None,
     session_id: str | None, record: bool, explain: bool, as_json: bool, output: Path | None,
@@ -80,13 +79,11 @@ def warm(
     if start.unreviewed:
         note(f"unreviewed: {start.unreviewed}")
     rendered = start.render(form, _make_target(request, session_id))
-    if as_json:
-        print_json(_to_json(start, rendered, form))
-    elif explain:
-        _explain(start)
+    if as_json or explain:
+        put_out(warm_document(start, rendered, form), as_json=as_json)
     elif start.is_warm:
         _write(workspace, rendered, output, force=force, quiet=quiet)
-    note(_describe(start), quiet=quiet)
+    note(describe_start(start), quiet=quiet)
 
 
 def _make_request(
@@ -127,53 +124,3 @@ def _write(
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         workspace.write_file(path, [data], overwrite=force)
         note(f"written to {path}", quiet=quiet)
-
-
-def _describe(start: WarmStart) -> str:
-    if not start.is_warm:
-        return str(start)
-    left = start.warmup.left_out
-    more = f", {count(len(left), 'part')} left out" if left else ""
-    return f"{start}{more} ({start.reason})"
-
-
-def _explain(start: WarmStart) -> None:
-    ranking = start.choice.ranking
-    if ranking:
-        names = ("FIT", "FRESH", "SUCCESS", "DRAW", "USES", "VALUE", "SCORE")
-        columns = [Column(name="TEMPLATE", max_width=40, style="cyan")]
-        columns += [Column(name=name, right=True) for name in names]
-        columns.append(Column(name="NOTE"))
-        print_table(columns, [_cells(one) for one in ranking])
-    for title, parts in (("in", start.warmup.parts), ("out", start.warmup.left_out)):
-        for part in parts:
-            sys.stdout.write(f"{title:<4}{clean(part)}\n")
-
-
-def _cells(one: Ranked) -> list[Span]:
-    numbers = (f"{one.fit:.2f}", f"{one.freshness:.0%}", f"{one.mean:.2f}", f"{one.draw:.2f}")
-    cells = [clean(one.name), *numbers, f"{one.uses:,}", f"{one.value:.2f}", f"{one.score:.2f}"]
-    return [Span(cell) for cell in (*cells, clean(one.note))]
-
-
-def _to_json(start: WarmStart, rendered: Rendered, form: str) -> dict[str, Any]:
-    warmup, choice = start.warmup, start.choice
-    content = rendered.files or rendered.text or rendered.body
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "template": choice.template,
-        "version": start.version,
-        "unreviewed": bool(start.unreviewed),
-        "template_id": warmup.template_id or None,
-        "arm": str(choice.arm),
-        "reason": choice.reason,
-        "task_type": choice.task_type,
-        "form": form,
-        "tokens": warmup.tokens,
-        "parts": list(warmup.parts),
-        "left_out": list(warmup.left_out),
-        "ranking": [asdict(one) for one in choice.ranking],
-        "start": start.start,
-        "path": rendered.path or None,
-        "content": content if start.is_warm else None,
-    }

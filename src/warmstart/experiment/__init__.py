@@ -12,7 +12,7 @@ from warmstart.experiment.ablation import (
     choose_variants,
     list_ablations,
 )
-from warmstart.experiment.analysis import Analysis, Comparison
+from warmstart.experiment.analysis import Analysis, ArmComparison
 from warmstart.experiment.arms import (
     BASELINE_ARM,
     COLD_START,
@@ -85,6 +85,7 @@ __all__ = [
     "REPETITIONS",
     "STRATEGIES",
     "Analysis",
+    "ArmComparison",
     "ArmKind",
     "ArmSpec",
     "ArmStart",
@@ -94,7 +95,6 @@ __all__ = [
     "CheckResult",
     "Choice",
     "CommandResult",
-    "Comparison",
     "Conclusion",
     "Design",
     "Direction",

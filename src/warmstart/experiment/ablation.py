@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from warmstart.experiment.analysis import Analysis, ArmSummary, Comparison
+from warmstart.experiment.analysis import Analysis, ArmComparison, ArmSummary
 from warmstart.experiment.plan import Direction
 from warmstart.experiment.variants import PARTS, check_variant, shape_template
 from warmstart.model import Template, WarmUp
@@ -148,14 +148,14 @@ def _mean_tokens(arm: ArmSummary) -> float:
     return arm.warmup_tokens / arm.sessions if arm.sessions else 0.0
 
 
-def _p(comparison: Comparison, sign: float) -> float:
+def _p(comparison: ArmComparison, sign: float) -> float:
     result = comparison.preservation
     if result is None:
         return 1.0
     return p_not_inferior([sign * d for _, d in comparison.primary.differences], result.margin)
 
 
-def _judge(comparison: Comparison, tokens: float, p: float, p_holm: float) -> Shorter:
+def _judge(comparison: ArmComparison, tokens: float, p: float, p_holm: float) -> Shorter:
     result = comparison.preservation
     valid = all(check.ok for check in comparison.checks)
     enough = result is not None and result.n >= MIN_GROUPS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from warmstart.experiment.effects import Effect, Group, compare_arms, margin_on_scale
+from warmstart.experiment.effects import ArmTrials, Effect, compare_arms, margin_on_scale
 from warmstart.experiment.plan import MARGINS, Direction, Metric
 from warmstart.experiment.question import (
     Question,
@@ -15,7 +15,7 @@ from warmstart.experiment.question import (
 )
 from warmstart.experiment.summaries import ArmSummary, TaskRow, summarise_arm, task_table
 from warmstart.experiment.trial import Trial
-from warmstart.experiment.validity import Check, check_validity
+from warmstart.experiment.validity import ValidityCheck, check_validity
 from warmstart.stats import (
     Monitoring,
     NonInferiority,
@@ -28,12 +28,12 @@ from warmstart.stats import (
 
 __all__ = [
     "Analysis",
+    "ArmComparison",
     "ArmSummary",
-    "Check",
-    "Comparison",
     "Effect",
     "Question",
     "TaskRow",
+    "ValidityCheck",
     "analyse",
     "question_of",
 ]
@@ -42,7 +42,7 @@ MAX_SEQUENCE_POINTS = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class ArmComparison:
     """One treatment arm against the control."""
 
     treatment: str
@@ -52,7 +52,7 @@ class Comparison:
     """On the primary metric, against arms with other text of the same size or kind."""
     p_holm: float
     """Primary p, adjusted for the number of treatment arms."""
-    checks: tuple[Check, ...]
+    checks: tuple[ValidityCheck, ...]
     monitoring: Monitoring | None
     """None where tasks are not paired."""
     sequence: tuple[SequencePoint, ...]
@@ -76,7 +76,7 @@ class Analysis:
     question: Question
     arms: tuple[ArmSummary, ...]
     """Control first."""
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[ArmComparison, ...]
     tasks: tuple[TaskRow, ...]
     duplicates: int
     """Trials that had the key of an earlier one and were left out."""
@@ -89,7 +89,7 @@ def analyse(trials: Iterable[Trial], question: Question) -> Analysis:
     rows, duplicates = _unique(trials)
     names = (question.control, *question.treatments, *question.references)
     known = [row for row in rows if row.arm in names]
-    groups = {arm: Group(arm=arm, tasks=by_task(known, arm)) for arm in names}
+    groups = {arm: ArmTrials(arm=arm, tasks=by_task(known, arm)) for arm in names}
     metrics = metrics_of(known, question.metric)
     effects = [_effects(groups, arm, metrics, question) for arm in question.treatments]
     adjusted = holm([found[0].p for found in effects])
@@ -117,7 +117,7 @@ def _unique(trials: Iterable[Trial]) -> tuple[list[Trial], int]:
 
 
 def _effects(
-    groups: dict[str, Group], arm: str, metrics: Sequence[Metric], question: Question
+    groups: dict[str, ArmTrials], arm: str, metrics: Sequence[Metric], question: Question
 ) -> tuple[Effect, ...]:
     return tuple(
         compare_arms(
@@ -133,15 +133,15 @@ def _effects(
 
 
 def _comparison(
-    groups: dict[str, Group], question: Question, effects: tuple[Effect, ...], p_holm: float
-) -> Comparison:
+    groups: dict[str, ArmTrials], question: Question, effects: tuple[Effect, ...], p_holm: float
+) -> ArmComparison:
     primary = effects[0]
     arm = primary.treatment
     control, treatment = groups[question.control], groups[arm]
     done = _done_tasks(control, treatment, question)
     complete = question.planned_tasks is None or len(done) >= question.planned_tasks
     differences = [d for task, d in primary.differences if task in done]
-    return Comparison(
+    return ArmComparison(
         treatment=arm,
         effects=effects,
         against_references=tuple(
@@ -173,7 +173,7 @@ def _preservation(primary: Effect, question: Question) -> NonInferiority | None:
     return three_way([sign * d for _, d in primary.differences], limit)
 
 
-def _done_tasks(control: Group, treatment: Group, question: Question) -> set[str]:
+def _done_tasks(control: ArmTrials, treatment: ArmTrials, question: Question) -> set[str]:
     """Tasks with all their trials in both arms: the blocks that a look may count."""
     wanted = question.trials or 1
     return {

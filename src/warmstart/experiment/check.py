@@ -36,7 +36,7 @@ class CheckKind(StrEnum):
     """A call of a tool, with at least these arguments."""
 
 
-class Comparison(StrEnum):
+class FileComparison(StrEnum):
     """How a file is compared with what is expected."""
 
     EQUALS = "equals"
@@ -53,7 +53,7 @@ class Check:
     kind: CheckKind
     target: str = ""
     """The command line, the path, or the tool."""
-    comparison: Comparison = Comparison.EXISTS
+    comparison: FileComparison = FileComparison.EXISTS
     expected: Any = None
     pattern: str = ""
 
@@ -132,18 +132,18 @@ def _parse_command(value: Mapping[str, Any]) -> Check:
 
 
 def _parse_file(value: Mapping[str, Any]) -> Check:
-    comparisons = [one for one in Comparison if one in value]
-    _only(value, {"file", *Comparison})
+    comparisons = [one for one in FileComparison if one in value]
+    _only(value, {"file", *FileComparison})
     if len(comparisons) != 1:
         raise ValueError("a file check has exactly one of equals, contains, json, matches, exists")
     comparison = comparisons[0]
     expected = value[comparison]
-    if comparison is Comparison.MATCHES:
+    if comparison is FileComparison.MATCHES:
         _compile(expected)
-    elif comparison is Comparison.EXISTS:
+    elif comparison is FileComparison.EXISTS:
         if not isinstance(expected, bool):
             raise ValueError("'exists' must be true or false")
-    elif comparison is not Comparison.JSON and not isinstance(expected, str):
+    elif comparison is not FileComparison.JSON and not isinstance(expected, str):
         raise ValueError(f"{comparison.value!r} must be text")
     path = _text(value, "file")
     return Check(kind=CheckKind.FILE, target=path, comparison=comparison, expected=expected)
@@ -193,7 +193,7 @@ def _compile(pattern: Any) -> re.Pattern[str]:
     try:
         return re.compile(pattern, re.MULTILINE)
     except re.error as error:
-        raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
+        raise ValueError(f"{pattern!r} is not a valid regular expression: {error}") from error
 
 
 def _judge_command(check: Check, left: Left) -> str:
@@ -205,14 +205,14 @@ def _judge_command(check: Check, left: Left) -> str:
 
 def _judge_file(check: Check, left: Left) -> str:
     found = left.read(check.target)
-    if check.comparison is Comparison.EXISTS:
+    if check.comparison is FileComparison.EXISTS:
         exists = found is not None
         if exists == check.expected:
             return ""
         return f"{check.target} is {'there' if exists else 'not there'}"
     if found is None:
         return f"{check.target} is not there"
-    if check.comparison is Comparison.MATCHES:
+    if check.comparison is FileComparison.MATCHES:
         matched = left.search(str(check.expected), found)
         if matched is None:
             return TOO_SLOW
@@ -223,9 +223,9 @@ def _judge_file(check: Check, left: Left) -> str:
 
 def _holds(check: Check, found: str) -> bool:
     match check.comparison:
-        case Comparison.EQUALS:
+        case FileComparison.EQUALS:
             return found.strip() == str(check.expected).strip()
-        case Comparison.CONTAINS:
+        case FileComparison.CONTAINS:
             return str(check.expected) in found
         case _:
             return _same_json(found, check.expected)

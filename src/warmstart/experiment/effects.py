@@ -38,7 +38,7 @@ MAX_K = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class ArmTrials:
     """The trials of one arm, by task."""
 
     arm: str
@@ -54,9 +54,9 @@ class Group:
         """Real calls, without those of warm-ups."""
         return sum(len(trial.calls) for trial in self.trials)
 
-    def only(self, names: Collection[str]) -> Group:
+    def only(self, names: Collection[str]) -> ArmTrials:
         """The same arm with some tasks only."""
-        return Group(arm=self.arm, tasks={k: v for k, v in self.tasks.items() if k in names})
+        return ArmTrials(arm=self.arm, tasks={k: v for k, v in self.tasks.items() if k in names})
 
     def error_clusters(self) -> list[tuple[float, float]]:
         """Errors and calls of each task."""
@@ -109,7 +109,7 @@ class CostDetail:
     robust_interval: Interval
 
 
-def error_detail(control: Group, treatment: Group) -> ErrorDetail:
+def error_detail(control: ArmTrials, treatment: ArmTrials) -> ErrorDetail:
     """Counts, rates and the call-weighted difference."""
     rates = [clustered_rate(group.error_clusters()) for group in (control, treatment)]
     sessions = [_by_session(group) for group in (control, treatment)]
@@ -128,11 +128,11 @@ def error_detail(control: Group, treatment: Group) -> ErrorDetail:
     )
 
 
-def _by_session(group: Group) -> RateEstimate:
+def _by_session(group: ArmTrials) -> RateEstimate:
     return clustered_rate([(t.errors, len(t.calls)) for t in group.trials])
 
 
-def _per_task(group: Group, amount: float) -> float:
+def _per_task(group: ArmTrials, amount: float) -> float:
     return amount / len(group.tasks) if group.tasks else 0.0
 
 
@@ -140,7 +140,7 @@ def _upper(rate: RateEstimate) -> float | None:
     return upper_bound_when_zero(rate.n_eff) if rate.errors == 0 and rate.calls > 0 else None
 
 
-def _call_weighted(control: Group, treatment: Group) -> Difference:
+def _call_weighted(control: ArmTrials, treatment: ArmTrials) -> Difference:
     return paired_difference(
         [(_counts(rows), _counts(treatment.tasks[task])) for task, rows in control.tasks.items()]
     )
@@ -150,7 +150,7 @@ def _counts(rows: Sequence[Trial]) -> tuple[int, int]:
     return sum(t.errors for t in rows), sum(len(t.calls) for t in rows)
 
 
-def success_detail(control: Group, treatment: Group) -> SuccessDetail:
+def success_detail(control: ArmTrials, treatment: ArmTrials) -> SuccessDetail:
     """pass@1 and every pass^k that the trials allow, over tasks of both arms."""
     before, after = _solved(control), _solved(treatment)
     sizes = [n for _, n in (*before.values(), *after.values())]
@@ -170,7 +170,7 @@ def _passes(pairs: Sequence[tuple[Solved, Solved]]) -> tuple[PassComparison, ...
     return tuple(compare_pass(one, two, k) for k in range(1, min(MAX_K, most) + 1))
 
 
-def _solved(group: Group) -> dict[str, Solved]:
+def _solved(group: ArmTrials) -> dict[str, Solved]:
     found = {}
     for task, rows in group.tasks.items():
         scores = [v for row in rows if (v := score(row, Metric.SUCCESS)) is not None]
@@ -179,7 +179,7 @@ def _solved(group: Group) -> dict[str, Solved]:
     return found
 
 
-def cost_detail(control: Group, treatment: Group, metric: Metric) -> CostDetail:
+def cost_detail(control: ArmTrials, treatment: ArmTrials, metric: Metric) -> CostDetail:
     """Totals, quantiles and the rank-based ratio. Failures and timeouts are in all of them."""
     amounts = [_amounts(control, metric), _amounts(treatment, metric)]
     totals = [math.fsum(values) for values in amounts]
@@ -197,7 +197,7 @@ def cost_detail(control: Group, treatment: Group, metric: Metric) -> CostDetail:
     )
 
 
-def _amounts(group: Group, metric: Metric) -> list[float]:
+def _amounts(group: ArmTrials, metric: Metric) -> list[float]:
     return sorted(float(getattr(trial, metric.value)) for trial in group.trials)
 
 
@@ -254,7 +254,13 @@ class Effect:
 
 
 def compare_arms(
-    control: Group, treatment: Group, metric: Metric, *, paired: bool, margin: float, seed: int = 1
+    control: ArmTrials,
+    treatment: ArmTrials,
+    metric: Metric,
+    *,
+    paired: bool,
+    margin: float,
+    seed: int = 1,
 ) -> Effect:
     """Compare two groups of trials, paired by task where that is how they were run."""
     ordered = _differences(control, treatment, metric)
@@ -264,7 +270,7 @@ def compare_arms(
 
 
 def _differences(
-    control: Group, treatment: Group, metric: Metric
+    control: ArmTrials, treatment: ArmTrials, metric: Metric
 ) -> tuple[tuple[str, float, float], ...]:
     """Task, control mean and treatment mean of every paired task, by when it was completed."""
     before, after = task_means(control.tasks, metric), task_means(treatment.tasks, metric)
@@ -278,14 +284,14 @@ def _differences(
 
 
 def _all_shared(
-    control: Group, treatment: Group, ordered: Sequence[tuple[str, float, float]]
+    control: ArmTrials, treatment: ArmTrials, ordered: Sequence[tuple[str, float, float]]
 ) -> bool:
     return len(ordered) >= 6 and set(control.tasks) == set(treatment.tasks)
 
 
 def _paired(
-    control: Group,
-    treatment: Group,
+    control: ArmTrials,
+    treatment: ArmTrials,
     metric: Metric,
     ordered: Sequence[tuple[str, float, float]],
     margin: float,
@@ -328,7 +334,7 @@ def _one_trial(differences: Sequence[float]) -> tuple[Difference, float]:
 
 
 def _with_width(t: PairedT) -> Interval:
-    """No spread is no certainty: by the rule of three up to 3/n of the tasks may differ by one."""
+    """The interval of a paired t; without spread that of the rule of three, up to 3/n of tasks."""
     if t.n > 1 and t.sd == t.estimate == 0.0:
         return Interval(-3.0 / t.n, 3.0 / t.n)
     return t.interval
@@ -349,7 +355,7 @@ class _Outcome:
     differences: tuple[tuple[str, float], ...] = ()
 
 
-def _effect(control: Group, treatment: Group, metric: Metric, found: _Outcome) -> Effect:
+def _effect(control: ArmTrials, treatment: ArmTrials, metric: Metric, found: _Outcome) -> Effect:
     ratio = metric in COSTS
     low, high = found.test.interval
     return Effect(
@@ -388,7 +394,7 @@ def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values) if values else 0.0
 
 
-def _one_trial_each(control: Group, treatment: Group) -> bool:
+def _one_trial_each(control: ArmTrials, treatment: ArmTrials) -> bool:
     return all(len(r) == 1 for group in (control, treatment) for r in group.tasks.values())
 
 
@@ -404,7 +410,7 @@ def _needed(t: PairedT, metric: Metric, margin: float) -> int | None:
     return required_tasks(Scenario(margin_on_scale(metric, margin), 0.0, 0.0, t.sd))
 
 
-def _unpaired(control: Group, treatment: Group, metric: Metric, margin: float) -> Effect:
+def _unpaired(control: ArmTrials, treatment: ArmTrials, metric: Metric, margin: float) -> Effect:
     """Observed sessions: clusters are tasks, or sessions where every task occurs once."""
     repeated = any(len(r) > 1 for group in (control, treatment) for r in group.tasks.values())
     unit = "task" if repeated else "session"
@@ -442,7 +448,7 @@ def _unpaired(control: Group, treatment: Group, metric: Metric, margin: float) -
     )
 
 
-def _success_clusters(group: Group) -> list[tuple[float, float]]:
+def _success_clusters(group: ArmTrials) -> list[tuple[float, float]]:
     rows = []
     for trials in group.tasks.values():
         scores = [v for t in trials if (v := score(t, Metric.SUCCESS)) is not None]

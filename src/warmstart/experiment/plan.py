@@ -184,7 +184,7 @@ def check_plan(plan: Plan) -> Plan:
 
 
 def _names_template(runner: Runner) -> bool:
-    """Whether a command is told a template's name and builds the warm-up itself."""
+    """Whether a command receives a template's name and builds the warm-up itself."""
     return any(word in part for part in runner.command for word in ("{start}", "{template}"))
 
 

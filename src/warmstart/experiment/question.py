@@ -35,7 +35,7 @@ class Question:
     control: str
     treatments: tuple[str, ...]
     references: tuple[str, ...] = ()
-    """Arms that are no claim of their own; each treatment is also shown against them."""
+    """Arms about which nothing is claimed; each treatment is also shown against them."""
     metric: Metric = Metric.ERROR_RATE
     direction: Direction = Direction.LOWER
     margin: float = 0.02

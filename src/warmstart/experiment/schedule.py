@@ -1,6 +1,6 @@
 """In which order trials run: tasks shuffled, all arms of a task side by side, seeded.
 
-A block is one task in every arm once; the order of arms is drawn anew in each block, so drift of
+A block is one task in every arm once; the order of arms is drawn for each block, so drift of
 an endpoint over the hours falls on all arms alike. Repetitions of a task follow each other, so
 that a look at the results finds whole tasks. Places are drawn by hash, not by a generator: the
 order does not depend on the version of Python, and adding a task leaves the others in theirs.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from warmstart.experiment.effects import Group, quantile
+from warmstart.experiment.effects import ArmTrials, quantile
 from warmstart.experiment.plan import Metric
 from warmstart.experiment.question import score, task_means
 from warmstart.experiment.trial import Trial, TrialStatus
@@ -67,7 +67,7 @@ class ArmSummary:
     """Sessions in which a value of the examples turned up, of those that had examples."""
     curve: tuple[CurvePoint, ...]
     trend: TrendResult
-    """Errors within a session. Falling errors are no proof of learning without random arms."""
+    """Errors within a session. Without random arms, falling errors do not prove learning."""
     models: tuple[str, ...]
     setups: tuple[str, ...]
 
@@ -96,7 +96,7 @@ class TaskRow(NamedTuple):
     arms: tuple[TaskArm, ...]
 
 
-def summarise_arm(group: Group) -> ArmSummary:
+def summarise_arm(group: ArmTrials) -> ArmSummary:
     """Count one arm."""
     trials = group.trials
     status = [trial.status for trial in trials]
@@ -164,7 +164,7 @@ def _total_cost(trials: Sequence[Trial]) -> float | None:
     return math.fsum(costs) if costs and len(costs) == len(trials) else None
 
 
-def _solved_clusters(group: Group) -> list[tuple[float, float]]:
+def _solved_clusters(group: ArmTrials) -> list[tuple[float, float]]:
     rows = []
     for trials in group.tasks.values():
         scores = [v for trial in trials if (v := score(trial, Metric.SUCCESS)) is not None]
@@ -199,7 +199,7 @@ def learning_curve(trials: Iterable[Trial]) -> tuple[CurvePoint, ...]:
     return tuple(points)
 
 
-def task_table(groups: Sequence[Group], metric: Metric) -> tuple[TaskRow, ...]:
+def task_table(groups: Sequence[ArmTrials], metric: Metric) -> tuple[TaskRow, ...]:
     """Every task with every arm it was run in, by name."""
     means = [task_means(group.tasks, metric) for group in groups]
     names = sorted({task for group in groups for task in group.tasks})

@@ -1,4 +1,4 @@
-"""Tasks of an experiment: what is asked, what lies ready, and how it is told whether it worked.
+"""Tasks of an experiment: what is asked, what lies ready, and how success is checked.
 
 A task file is JSONL, one task per line. It is checked as a whole before anything runs, and every
 complaint names its line. Paths are relative to the sandbox and cannot leave it.
@@ -33,7 +33,7 @@ class TaskError(UsageError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolDefinition:
-    """A tool that a task brings along: a command, and what the model is told about it."""
+    """A tool that a task brings along: a command, and its description for the model."""
 
     name: str
     command: tuple[str, ...]
@@ -66,7 +66,7 @@ def parse_tasks(lines: Iterable[str | bytes]) -> list[Task]:
     """The tasks of a file, in its order.
 
     Raises:
-        TaskError: a line is no task, or an id comes twice.
+        TaskError: a line is not a task, or an id comes twice.
     """
     tasks: list[Task] = []
     seen: dict[str, int] = {}
@@ -176,7 +176,7 @@ def _parse_definition(value: Any) -> ToolDefinition:
     _refuse_unknown(value, _TOOL_FIELDS, "a tool definition")
     name = _text(value, "name")
     if not name.replace("_", "").replace("-", "").isalnum() or len(name) > 64:
-        raise ValueError(f"{name!r} is no name for a tool (letters, digits, _ and -)")
+        raise ValueError(f"{name!r} is not a valid tool name (letters, digits, _ and -)")
     command = value.get("command")
     words = (command,) if isinstance(command, str) else _texts(value, "command")
     if not words or not words[0]:

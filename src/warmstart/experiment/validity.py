@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from warmstart.experiment.effects import Effect, Group
+from warmstart.experiment.effects import ArmTrials, Effect
 from warmstart.experiment.plan import Metric
 from warmstart.experiment.question import Question
 from warmstart.experiment.trial import Trial, TrialStatus
@@ -21,7 +21,7 @@ CRASH_GAP = 0.05
 """Conventions: a task missing in one arm of more than 5 %, a crash gap above 5 points."""
 
 
-class Check(NamedTuple):
+class ValidityCheck(NamedTuple):
     """One condition of validity and what was found."""
 
     name: str
@@ -29,7 +29,9 @@ class Check(NamedTuple):
     finding: str
 
 
-def check_validity(control: Group, treatment: Group, question: Question) -> tuple[Check, ...]:
+def check_validity(
+    control: ArmTrials, treatment: ArmTrials, question: Question
+) -> tuple[ValidityCheck, ...]:
     """All checks, passed ones included, so that a report can show that they were made."""
     checks = [
         _sample_ratio(control, treatment, question),
@@ -43,26 +45,28 @@ def check_validity(control: Group, treatment: Group, question: Question) -> tupl
     return tuple(checks)
 
 
-def _sample_ratio(control: Group, treatment: Group, question: Question) -> Check:
+def _sample_ratio(control: ArmTrials, treatment: ArmTrials, question: Question) -> ValidityCheck:
     a, b = len(control.trials), len(treatment.trials)
     p = sample_ratio(a, b, question.share)
-    return Check(
+    return ValidityCheck(
         "sample ratio",
         p >= MISMATCH_P,
         f"{a} and {b} sessions, planned share {question.share:.2f}, p = {p:.3g}",
     )
 
 
-def _missing(control: Group, treatment: Group, question: Question) -> Check:
+def _missing(control: ArmTrials, treatment: ArmTrials, question: Question) -> ValidityCheck:
     """While tasks are still to come, those that one arm lacks may simply be under way."""
     a, b = set(control.tasks), set(treatment.tasks)
     alone, everything = len(a ^ b), len(a | b)
     running = everything < (question.planned_tasks or 0)
     ok = running or alone <= max(1.0, MAX_MISSING * everything)
-    return Check("tasks in both arms", ok, f"{alone} of {everything} tasks are in one arm only")
+    return ValidityCheck(
+        "tasks in both arms", ok, f"{alone} of {everything} tasks are in one arm only"
+    )
 
 
-def _crashes(control: Group, treatment: Group, question: Question) -> Check:
+def _crashes(control: ArmTrials, treatment: ArmTrials, question: Question) -> ValidityCheck:
     """Timeouts count too, except for success, where they simply are failures."""
     bad = {TrialStatus.CRASHED}
     if question.metric is not Metric.SUCCESS:
@@ -78,10 +82,12 @@ def _crashes(control: Group, treatment: Group, question: Question) -> Check:
         gap, p = difference.estimate, difference.p
     totals = [int(sum(e for e, _ in rows.values())) for rows in (before, after)]
     ok = p >= CRASH_P or abs(gap) <= CRASH_GAP
-    return Check("crashes alike", ok, f"{totals[0]} and {totals[1]} broken off, p = {p:.3g}")
+    return ValidityCheck(
+        "crashes alike", ok, f"{totals[0]} and {totals[1]} broken off, p = {p:.3g}"
+    )
 
 
-def _broken(group: Group, bad: set[TrialStatus]) -> dict[str, tuple[float, float]]:
+def _broken(group: ArmTrials, bad: set[TrialStatus]) -> dict[str, tuple[float, float]]:
     return {
         task: (float(sum(trial.status in bad for trial in rows)), float(len(rows)))
         for task, rows in group.tasks.items()
@@ -92,20 +98,22 @@ def _share(cluster: tuple[float, float]) -> float:
     return cluster[0] / cluster[1]
 
 
-def _same(control: Group, treatment: Group, name: str) -> Check:
+def _same(control: ArmTrials, treatment: ArmTrials, name: str) -> ValidityCheck:
     a, b = ({str(getattr(trial, name)) for trial in group.trials} for group in (control, treatment))
     ok = a == b or not a or not b
     finding = "the same in both arms" if ok else f"{_listed(a)} against {_listed(b)}"
-    return Check(f"same {name}", ok, finding)
+    return ValidityCheck(f"same {name}", ok, finding)
 
 
 def _listed(values: set[str]) -> str:
     return ", ".join(sorted(value[:24] or "unknown" for value in values))
 
 
-def _cold_control(control: Group, question: Question) -> Check:
+def _cold_control(control: ArmTrials, question: Question) -> ValidityCheck:
     warmed = [t for t in control.trials if _is_cold(question) and _was_warmed(t)]
-    return Check("control is cold", not warmed, f"{len(warmed)} control sessions had a warm-up")
+    return ValidityCheck(
+        "control is cold", not warmed, f"{len(warmed)} control sessions had a warm-up"
+    )
 
 
 def _is_cold(question: Question) -> bool:
@@ -126,7 +134,7 @@ MIN_EFFECTIVE_CALLS = 100
 def reasons_against(effect: Effect, alpha: float) -> Iterator[str]:
     """Why the data cannot carry a claim; nothing if they can."""
     if effect.sessions == (1, 1):
-        yield "one session against one is no experiment"
+        yield "one session against one is not an experiment"
     if effect.units < MIN_TASKS:
         yield f"{effect.units} {effect.unit}s to compare, at least {MIN_TASKS} are needed"
         return

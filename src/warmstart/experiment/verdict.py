@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from warmstart.experiment.analysis import Analysis, Comparison, Question, analyse
+from warmstart.experiment.analysis import Analysis, ArmComparison, Question, analyse
 from warmstart.experiment.effects import Effect, margin_on_scale
 from warmstart.experiment.plan import MARGINS, Direction, Metric
 from warmstart.experiment.question import Conclusion
@@ -80,7 +80,7 @@ def _overall(found: list[Conclusion]) -> Conclusion:
     return found[0] if found and len(set(found)) == 1 else Conclusion.INCONCLUSIVE
 
 
-def _judge_arm(comparison: Comparison, question: Question) -> ArmVerdict:
+def _judge_arm(comparison: ArmComparison, question: Question) -> ArmVerdict:
     metrics = tuple(_judge_metric(effect, comparison, question) for effect in comparison.effects)
     primary = metrics[0]
     return ArmVerdict(
@@ -97,7 +97,7 @@ def _judge_arm(comparison: Comparison, question: Question) -> ArmVerdict:
     )
 
 
-def _judge_metric(effect: Effect, comparison: Comparison, question: Question) -> MetricVerdict:
+def _judge_metric(effect: Effect, comparison: ArmComparison, question: Question) -> MetricVerdict:
     primary = effect.metric is question.metric
     broken = tuple(f"{c.name}: {c.finding}" for c in comparison.checks if not c.ok)
     if broken:
@@ -115,7 +115,7 @@ def _judge_metric(effect: Effect, comparison: Comparison, question: Question) ->
 
 
 def _conclude(
-    effect: Effect, comparison: Comparison, question: Question, *, primary: bool
+    effect: Effect, comparison: ArmComparison, question: Question, *, primary: bool
 ) -> tuple[Conclusion, tuple[str, ...]]:
     reasons = list(reasons_against(effect, question.alpha))
     margin = question.margin if primary else MARGINS[effect.metric]
@@ -133,7 +133,7 @@ def _conclude(
     return Conclusion.INCONCLUSIVE, ("the interval includes no difference",)
 
 
-def _claims(effect: Effect, comparison: Comparison, question: Question) -> bool:
+def _claims(effect: Effect, comparison: ArmComparison, question: Question) -> bool:
     """Whether the registered rule allows to claim a difference now."""
     if comparison.monitoring is None:
         return comparison.complete and comparison.p_holm <= question.alpha
@@ -147,7 +147,7 @@ def _claims(effect: Effect, comparison: Comparison, question: Question) -> bool:
     return early * sum(d for _, d in effect.differences) > 0.0
 
 
-def _unfinished(comparison: Comparison, question: Question) -> tuple[str, ...]:
+def _unfinished(comparison: ArmComparison, question: Question) -> tuple[str, ...]:
     done = comparison.primary.units
     return (f"{done} of {question.planned_tasks} planned tasks are done",)
 

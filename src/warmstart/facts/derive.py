@@ -16,7 +16,7 @@ import orjson
 from warmstart.facts.markers import MarkerCounter
 from warmstart.facts.user_style import UserStyleCounter
 from warmstart.model import CallFact, Fate, Kind, Message, Role, Session, SessionFacts, StatusCounts
-from warmstart.sources import dump
+from warmstart.wire import encode_text
 
 __all__ = [
     "CUT",
@@ -157,7 +157,7 @@ def hash_call(tool: str, arguments: Mapping[str, Any], raw: str | None) -> int:
         try:
             data = orjson.dumps(arguments, None, _SORTED)
         except TypeError:  # too deep, or a number beyond 64 bits
-            data = dump(arguments).encode("utf-8", "replace")
+            data = encode_text(arguments).encode("utf-8", "replace")
     return (crc32(data, _start_hash(tool)) << 32 | len(data) & _LENGTH_MASK) - _SIGN
 
 

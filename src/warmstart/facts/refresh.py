@@ -37,7 +37,7 @@ from warmstart.facts.writing import (
     write_readings,
     write_source,
 )
-from warmstart.sources import Found, ReadLog, UnitReader
+from warmstart.sources import FoundUnit, ReadLog, UnitReader
 
 __all__ = ["Index", "Progress", "Source", "refresh_sources"]
 
@@ -67,7 +67,7 @@ class Source(NamedTuple):
     """A store or path that was asked for."""
 
     path: Path
-    list_units: Callable[[ReadLog], list[Found] | None]
+    list_units: Callable[[ReadLog], list[FoundUnit] | None]
     """What is there; None where it cannot be listed, which the caller reports."""
     is_alone: bool = False
     """It is all that was asked for, so failing to read it is fatal."""
@@ -80,7 +80,7 @@ class _Entry(NamedTuple):
 
     identity: Identity
     row: UnitRow
-    found: Found
+    found: FoundUnit
     is_alone: bool
 
 
@@ -192,7 +192,7 @@ def stamp_file(path: Path) -> str:
     return (RACY if is_racy else "") + " ".join(marks)
 
 
-def _make_entries(number: int, source: Source, units: Iterable[Found]) -> Iterator[_Entry]:
+def _make_entries(number: int, source: Source, units: Iterable[FoundUnit]) -> Iterator[_Entry]:
     """The units of a source, each once."""
     met: set[Identity] = set()
     for position, found in enumerate(units):

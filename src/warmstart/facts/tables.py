@@ -32,7 +32,7 @@ _SQL_TYPES = {int: "INTEGER", bool: "INTEGER", float: "REAL", str: "TEXT", tuple
 ConvertAll = Callable[[Sequence[Any]], Iterable[Any]]
 
 
-class Column(NamedTuple):
+class FactColumn(NamedTuple):
     """One column."""
 
     name: str
@@ -131,7 +131,7 @@ class _Field(NamedTuple):
     """A field of a record: its columns, and the record inside it where there is one."""
 
     name: str
-    columns: tuple[Column, ...]
+    columns: tuple[FactColumn, ...]
     record: Any = None
 
 
@@ -145,10 +145,10 @@ def _list_fields(record: Any) -> Iterator[_Field]:
         kind = options[0] if is_optional else hint
         kind = getattr(kind, "__origin__", kind)
         if kind in _SQL_TYPES or issubclass(kind, StrEnum):
-            yield _Field(name, (Column(name, kind, is_optional),))
+            yield _Field(name, (FactColumn(name, kind, is_optional),))
             continue
         columns = [
-            Column(f"{name}_{one.name}", one.kind, is_optional)
+            FactColumn(f"{name}_{one.name}", one.kind, is_optional)
             for field in _list_fields(kind)
             for one in field.columns
         ]

@@ -203,5 +203,5 @@ def _list_platforms(context: SessionContext) -> str:
 
 
 def _is_visible(character: str) -> bool:
-    """Whether it is no control, no mark of the reading direction and no half character."""
+    """Whether it is neither a control, a mark of the reading direction nor a lone surrogate."""
     return unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Zl", "Zp")

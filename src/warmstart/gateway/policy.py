@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
 from msgspec import Meta
@@ -18,7 +18,6 @@ from warmstart.gateway.errors import ConfigError
 from warmstart.gateway.settings import ASIDE, check_fields, read_table
 
 Mode = Literal["daily", "idle", "both", "none"]
-MODES: tuple[Mode, ...] = get_args(Mode)
 NOT_NOTIFIED = ("api_server", "webhook")
 MAX_IDLE_MINUTES = 10 * 365 * 24 * 60
 _MINUTE = timedelta(minutes=1)

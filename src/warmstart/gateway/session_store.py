@@ -210,7 +210,7 @@ class SessionStore:
         """The notice that a chat's session was reset, for the person in it; None if none is due.
 
         It is given out once, to whichever process asks first; then ``was_auto_reset`` is False.
-        It is None, too, if nothing had been said before or the policy wants no notice here.
+        It is None, too, if there were no messages before or the policy wants no notice here.
         """
         was_due = False
 

@@ -7,16 +7,15 @@ start of its agent. ``hermes`` and ``openai_agents`` are loaded by the programs 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from warmstart.integrations.agents import Host, describe
+    from warmstart.integrations.agents import Host, describe, this_host
     from warmstart.integrations.claude_hook import answer_hook
     from warmstart.integrations.install import (
         Done,
         install_agent,
         list_changes,
-        this_host,
         uninstall_agent,
     )
-    from warmstart.integrations.launch import LaunchPlan, RunOptions, plan_launch, run_plan
+    from warmstart.integrations.launch import LaunchOptions, LaunchPlan, plan_launch, run_plan
     from warmstart.integrations.launch_process import clear_leftovers
 else:
     from warmstart._lazy import load_on_use
@@ -24,10 +23,10 @@ else:
     __getattr__ = load_on_use(
         __name__,
         {
-            "agents": ("Host", "describe"),
+            "agents": ("Host", "describe", "this_host"),
             "claude_hook": ("answer_hook",),
-            "install": ("Done", "install_agent", "list_changes", "this_host", "uninstall_agent"),
-            "launch": ("LaunchPlan", "RunOptions", "plan_launch", "run_plan"),
+            "install": ("Done", "install_agent", "list_changes", "uninstall_agent"),
+            "launch": ("LaunchPlan", "LaunchOptions", "plan_launch", "run_plan"),
             "launch_process": ("clear_leftovers",),
         },
     )
@@ -35,8 +34,8 @@ else:
 __all__ = [
     "Done",
     "Host",
+    "LaunchOptions",
     "LaunchPlan",
-    "RunOptions",
     "answer_hook",
     "clear_leftovers",
     "describe",

@@ -6,8 +6,11 @@ Nothing here touches a file: this is the table that ``warmstart install`` prints
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
+import time
+import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +22,7 @@ SERVER_NAME = "warmstart"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class FileChange:
     """One edit of one file."""
 
     path: Path
@@ -33,7 +36,7 @@ class Setup:
 
     agent: str
     title: str
-    changes: tuple[Change, ...] = ()
+    changes: tuple[FileChange, ...] = ()
     enable: tuple[str, ...] = ()
     """The agent's own command that turns the integration on, where it has one."""
     disable: tuple[str, ...] = ()
@@ -67,6 +70,19 @@ def find_command() -> tuple[str, ...]:
     return (found,) if found else (sys.executable, "-m", "warmstart")
 
 
+def this_host(home: Path = Path()) -> Host:
+    """The machine here and now; ``home`` is warmstart's own folder."""
+    return Host(
+        cwd=str(Path.cwd()),
+        environ=os.environ,
+        user_home=Path.home(),
+        home=home,
+        session_id=str(uuid.uuid4()),
+        now=time.time(),
+        command=find_command(),
+    )
+
+
 def describe(agent: str, host: Host) -> Setup:
     """What an agent needs on this machine.
 
@@ -98,12 +114,12 @@ def _claude_code(host: Host) -> Setup:
         agent="claude-code",
         title="Claude Code",
         changes=(
-            Change(
+            FileChange(
                 path=settings,
                 edit=AddItem(keys=("hooks", "UserPromptSubmit"), value=hook),
                 why="the first message of a session chooses its template",
             ),
-            Change(
+            FileChange(
                 path=state,
                 edit=SetKey(keys=("mcpServers", SERVER_NAME), value=_server(host)),
                 why="the tools, prompts and resources of warmstart",
@@ -125,7 +141,7 @@ def _codex(host: Host) -> Setup:
     return Setup(
         agent="codex",
         title="Codex",
-        changes=(Change(path=path, edit=table, why=why),),
+        changes=(FileChange(path=path, edit=table, why=why),),
         notes=("a session starts warm with: warmstart run -- codex exec",),
     )
 
@@ -146,7 +162,7 @@ def _gemini(host: Host) -> Setup:
     edit = SetKey(keys=("mcpServers", SERVER_NAME), value=_server(host))
     why = "the tools, prompts and resources of warmstart"
     return Setup(
-        agent="gemini", title="Gemini CLI", changes=(Change(path=path, edit=edit, why=why),)
+        agent="gemini", title="Gemini CLI", changes=(FileChange(path=path, edit=edit, why=why),)
     )
 
 
@@ -156,7 +172,7 @@ def _opencode(host: Host) -> Setup:
     edit = SetKey(keys=("mcp", SERVER_NAME), value=value)
     why = "the tools, prompts and resources of warmstart"
     return Setup(
-        agent="opencode", title="opencode", changes=(Change(path=path, edit=edit, why=why),)
+        agent="opencode", title="opencode", changes=(FileChange(path=path, edit=edit, why=why),)
     )
 
 

@@ -95,7 +95,7 @@ class AddItem:
         if self.value in items:
             return text
         plain = _blank_comments(text)
-        return _Writer(text, plain).add(_find_container(plain, self.keys), _write(self.value))
+        return _EntryWriter(text, plain).add(_find_container(plain, self.keys), _write(self.value))
 
     def undo(self, text: str, inserted: str = "") -> str:
         """Remove the item, and what was added around it."""
@@ -195,7 +195,7 @@ def _find(data: Any, keys: tuple[str, ...]) -> Any:
 # -- where things stand in the text
 
 
-class _Part(NamedTuple):
+class _Member(NamedTuple):
     """A member of an object or an item of a list, by its place in the text."""
 
     key: str | None
@@ -210,7 +210,7 @@ class _Container(NamedTuple):
     start: int
     end: int
     depth: int
-    parts: list[_Part]
+    parts: list[_Member]
 
 
 def _blank_comments(text: str) -> str:
@@ -234,7 +234,7 @@ def _blank_comments(text: str) -> str:
 
 def _read_container(plain: str, start: int, depth: int) -> _Container:
     """What is in the object or list that begins at ``start``."""
-    parts: list[_Part] = []
+    parts: list[_Member] = []
     tokens: list[re.Match[str]] = []
     level = 0
     for token in _TOKEN.finditer(plain, start):
@@ -250,10 +250,10 @@ def _read_container(plain: str, start: int, depth: int) -> _Container:
     raise UsageError("the file is not valid JSON")
 
 
-def _make_part(tokens: list[re.Match[str]], *, is_member: bool) -> _Part:
+def _make_part(tokens: list[re.Match[str]], *, is_member: bool) -> _Member:
     key = json.loads(tokens[0].group()) if is_member else None
     value = tokens[2 if is_member else 0]
-    return _Part(key, tokens[0].start(), value.start(), tokens[-1].end())
+    return _Member(key, tokens[0].start(), value.start(), tokens[-1].end())
 
 
 def _find_container(plain: str, keys: tuple[str | int, ...]) -> _Container:
@@ -289,7 +289,7 @@ def _insert(text: str, data: dict[str, Any], keys: tuple[str, ...], value: Any) 
     if not plain.strip():
         return f"{text}{json.dumps(_wrap(keys, value), indent=2, ensure_ascii=False)}\n"
     write = _write(_wrap(keys[known + 1 :], value), keys[known])
-    return _Writer(text, plain).add(_find_container(plain, keys[:known]), write)
+    return _EntryWriter(text, plain).add(_find_container(plain, keys[:known]), write)
 
 
 def _write(value: Any, key: str | None = None) -> Callable[[str | None, bool], str]:
@@ -306,7 +306,7 @@ def _write(value: Any, key: str | None = None) -> Callable[[str | None, bool], s
     return write
 
 
-class _Writer(NamedTuple):
+class _EntryWriter(NamedTuple):
     text: str
     plain: str
 

@@ -8,7 +8,6 @@ holds nothing else is removed.
 
 from __future__ import annotations
 
-import os
 import stat
 import subprocess
 from collections.abc import Mapping
@@ -21,7 +20,7 @@ from warmstart.app import Workspace, redact
 from warmstart.atomic import PRIVATE_MODE, write_whole
 from warmstart.children import ChildSetup, allow_cpu, run_child
 from warmstart.errors import UsageError
-from warmstart.integrations.agents import Change, Host, Setup, describe, find_command
+from warmstart.integrations.agents import FileChange, Host, Setup, describe, this_host
 from warmstart.integrations.edits import find_inserted
 
 RECORD_FILE = "installed.json"
@@ -49,11 +48,6 @@ class Inserted:
     """Whether the file was not there before."""
 
 
-def this_host() -> Host:
-    """The machine as this process sees it."""
-    return Host(environ=os.environ, user_home=Path.home(), command=find_command())
-
-
 def install_agent(workspace: Workspace, agent: str, host: Host | None = None) -> list[Done]:
     """Write an agent's settings.
 
@@ -77,7 +71,7 @@ def list_changes(setup: Setup) -> list[tuple[str, str, str]]:
     return [(str(change.path), change.why, change.edit.show()) for change in setup.changes]
 
 
-def _write(workspace: Workspace, agent: str, change: Change) -> Done:
+def _write(workspace: Workspace, agent: str, change: FileChange) -> Done:
     where, before = str(change.path), _read(change.path)
     try:
         after = change.edit.apply(before or "")
@@ -95,7 +89,7 @@ def _write(workspace: Workspace, agent: str, change: Change) -> Done:
     return Done(where=where, result="written")
 
 
-def _take_back(workspace: Workspace, change: Change) -> Done:
+def _take_back(workspace: Workspace, change: FileChange) -> Done:
     where, current = str(change.path), _read(change.path)
     if current is None:
         return Done(where=where, result="not there")

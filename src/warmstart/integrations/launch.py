@@ -13,7 +13,6 @@ import os
 import shutil
 import tempfile
 import time
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -36,17 +35,21 @@ from warmstart.app import (
     open_library,
 )
 from warmstart.errors import NotFoundError, WarmstartError
-from warmstart.integrations.agents import find_command
+from warmstart.integrations.agents import this_host
 from warmstart.integrations.kept import find_warmup, keep_warmup, merge_system, name_start
-from warmstart.integrations.launch_claude import ClaudeCode
-from warmstart.integrations.launch_codex import Codex
-from warmstart.integrations.launch_hermes import Hermes
+from warmstart.integrations.launch_claude import ClaudeCodeLauncher
+from warmstart.integrations.launch_codex import CodexLauncher
+from warmstart.integrations.launch_hermes import HermesLauncher
 from warmstart.integrations.launch_other import Other
 from warmstart.integrations.launch_parts import AgentCommand, Host, Launch, Launcher, without_files
 from warmstart.integrations.launch_process import clear_leftovers, hold_files, run_command
 from warmstart.model import Arm
 
-KNOWN: dict[str, Callable[[], Launcher]] = {"claude": ClaudeCode, "codex": Codex, "hermes": Hermes}
+KNOWN: dict[str, Callable[[], Launcher]] = {
+    "claude": ClaudeCodeLauncher,
+    "codex": CodexLauncher,
+    "hermes": HermesLauncher,
+}
 NAMING_FORMS = ("codex-rollout",)
 """Files that become the session and give it their id."""
 PREFILL = "hermes-prefill"
@@ -60,7 +63,7 @@ BUDGET_VARIABLE = "WARMSTART_WARM_BUDGET"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
+class LaunchOptions:
     """What the user wants of a launch."""
 
     template: str = AUTO
@@ -85,7 +88,7 @@ class LaunchPlan:
     program: str
     launch: Launch
     environ: Mapping[str, str] = field(default_factory=dict)
-    """All the variables the agent is to have."""
+    """All variables of the agent's environment."""
     sentence: str = ""
     """For the person; empty where there is nothing to say."""
     arm: Arm | None = None
@@ -105,23 +108,10 @@ class LaunchPlan:
         return (self.program, *self.launch.arguments)
 
 
-def this_host(workspace: Workspace) -> Host:
-    """Here and now."""
-    return Host(
-        cwd=str(Path.cwd()),
-        environ=os.environ,
-        user_home=Path.home(),
-        home=workspace.home,
-        session_id=str(uuid.uuid4()),
-        now=time.time(),
-        command=find_command(),
-    )
-
-
 def plan_launch(
     workspace: Workspace,
     command: Sequence[str],
-    options: RunOptions,
+    options: LaunchOptions,
     host: Host | None = None,
     stdin: IO[bytes] | None = None,
 ) -> LaunchPlan:
@@ -137,7 +127,7 @@ def plan_launch(
     Raises:
         NotFoundError: there is no such program.
     """
-    host = host or this_host(workspace)
+    host = host or this_host(workspace.home)
     program = shutil.which(command[0], path=host.environ.get("PATH"))
     if program is None:
         raise NotFoundError(f"there is no command {command[0]!r}", wanted=command[0])
@@ -158,7 +148,7 @@ def plan_launch(
         return replace(plan, sentence=f"cold: {error}")
 
 
-def find_launcher(program: str, options: RunOptions) -> Launcher:
+def find_launcher(program: str, options: LaunchOptions) -> Launcher:
     """The launcher of an agent, by what its command is called."""
     name = options.agent or Path(program).name.removesuffix(".exe").removesuffix(".cmd")
     return KNOWN[name]() if name in KNOWN else Other(name, options.form)
@@ -186,7 +176,7 @@ def run_plan(workspace: Workspace, plan: LaunchPlan, tell: Callable[[str], None]
 
 
 def _complete(
-    given: AgentCommand, options: RunOptions, stdin: IO[bytes] | None
+    given: AgentCommand, options: LaunchOptions, stdin: IO[bytes] | None
 ) -> tuple[AgentCommand, IO[bytes] | None]:
     """The message, wherever it is; what came on stdin is kept for the agent."""
     opening, kept = given.message, None
@@ -206,7 +196,7 @@ class _Deciding(NamedTuple):
     workspace: Workspace
     launcher: Launcher
     given: AgentCommand
-    options: RunOptions
+    options: LaunchOptions
     host: Host
 
     def decide(self, plan: LaunchPlan) -> LaunchPlan:
@@ -368,10 +358,9 @@ def _check_places(launch: Launch) -> None:
 
 __all__ = [
     "KNOWN",
+    "LaunchOptions",
     "LaunchPlan",
-    "RunOptions",
     "find_launcher",
     "plan_launch",
     "run_plan",
-    "this_host",
 ]

@@ -67,7 +67,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _NAMESPACE = uuid.UUID("0b7c3a56-3f3b-5d0c-8f0e-5b2f8f6a9d41")
 
 
-class ClaudeCode:
+class ClaudeCodeLauncher:
     """Launches of ``claude``."""
 
     def read(self, arguments: Sequence[str], host: Host) -> AgentCommand | None:
@@ -171,4 +171,4 @@ def _list_tools(words: ParsedArgs) -> tuple[str, ...]:
     return (*names, "mcp__*")
 
 
-__all__ = ["ClaudeCode"]
+__all__ = ["ClaudeCodeLauncher"]

@@ -54,7 +54,7 @@ RESUMED = "Codex goes on with the instructions a session began with"
 INSTRUCTIONS = "developer_instructions"
 
 
-class Codex:
+class CodexLauncher:
     """Launches of ``codex``."""
 
     def read(self, arguments: Sequence[str], host: Host) -> AgentCommand | None:
@@ -174,4 +174,4 @@ def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-__all__ = ["Codex"]
+__all__ = ["CodexLauncher"]

@@ -50,7 +50,7 @@ LATEST = """SELECT id FROM sessions WHERE source = 'cli' ORDER BY COALESCE((SELE
 _SETTING = re.compile(r"""^\s*prefill_messages_file:\s*["']?([^"'#\n]+)""", re.MULTILINE)
 
 
-class Hermes:
+class HermesLauncher:
     """Launches of ``hermes``."""
 
     def read(self, arguments: Sequence[str], host: Host) -> AgentCommand | None:
@@ -147,4 +147,4 @@ def _find_setting(home: Path) -> str:
     return found[1].strip() if found else ""
 
 
-__all__ = ["Hermes"]
+__all__ = ["HermesLauncher"]

@@ -21,7 +21,7 @@ from warmstart.model import WarmUp
 Item = dict[str, Any]
 
 
-class Session(Protocol):
+class AgentsSession(Protocol):
     """What the SDK asks of a session."""
 
     session_id: str
@@ -42,7 +42,7 @@ class Session(Protocol):
 class WarmSession:
     """Another session with a warm-up before it."""
 
-    def __init__(self, session: Session, warmup: WarmUp) -> None:
+    def __init__(self, session: AgentsSession, warmup: WarmUp) -> None:
         self.session = session
         self.warmup = warmup
         # The agent's instructions are the system message; frame and guidance go with the examples.
@@ -50,7 +50,7 @@ class WarmSession:
         self._items = CODECS["responses"].encode_request(prompt)["input"]
 
     @classmethod
-    def start(cls, session: Session, message: str, **fields: Any) -> WarmSession:
+    def start(cls, session: AgentsSession, message: str, **fields: Any) -> WarmSession:
         """Choose a template for the message and write the start down.
 
         Keywords are those of ``warmstart.app.starts.StartRequest``.
@@ -75,6 +75,11 @@ class WarmSession:
         """The wrapped session's, where the SDK has them."""
         return getattr(self.session, "session_settings", None)
 
+    @session_settings.setter
+    def session_settings(self, value: Any) -> None:
+        wrapped: Any = self.session
+        wrapped.session_settings = value
+
     async def get_items(self, limit: int | None = None) -> list[Any]:
         """The warm-up and the newest items; a limit is for the session's own."""
         items = await self.session.get_items(limit)
@@ -96,4 +101,4 @@ class WarmSession:
         return [dict(item) for item in self._items]
 
 
-__all__ = ["Session", "WarmSession"]
+__all__ = ["AgentsSession", "WarmSession"]

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
         read_incoming,
     )
     from warmstart.library.versions import (
-        Problem,
         Retired,
         Saved,
         StoredTemplate,
+        TemplateProblem,
         TemplateVersion,
         UseRecord,
         list_review_steps,
@@ -57,7 +57,7 @@ else:
                 "read_incoming",
             ),
             "versions": (
-                "Problem",
+                "TemplateProblem",
                 "Retired",
                 "Saved",
                 "StoredTemplate",
@@ -74,11 +74,11 @@ __all__ = [
     "ImportReport",
     "IncomingTemplate",
     "Library",
-    "Problem",
     "Retired",
     "Saved",
     "Signature",
     "StoredTemplate",
+    "TemplateProblem",
     "TemplateVersion",
     "UnapprovedError",
     "UseRecord",

@@ -21,7 +21,7 @@ from warmstart.store import TemplateRecord, TemplateRow
 __all__ = [
     "Harm",
     "ModelComparison",
-    "Tally",
+    "SuccessCounts",
     "chance_below",
     "chance_of_less",
     "find_harm",
@@ -37,7 +37,7 @@ HOPELESS_RATE = 0.25
 IN_USE = (TemplateState.APPROVED, TemplateState.DRAFT)
 
 
-class Tally(NamedTuple):
+class SuccessCounts(NamedTuple):
     """Settled sessions."""
 
     successes: int = 0
@@ -58,9 +58,9 @@ class ModelComparison(NamedTuple):
     """One template on one model, beside what it is compared with."""
 
     model: str
-    warm: Tally
-    held_out: Tally
-    cold: Tally
+    warm: SuccessCounts
+    held_out: SuccessCounts
+    cold: SuccessCounts
 
 
 class Harm(NamedTuple):
@@ -78,7 +78,9 @@ def find_harmful(rows: Iterable[TemplateRow], records: Iterable[TemplateRecord])
     number of sessions: approving a retired template gives it another chance.
     """
     tallies = {
-        (record.template_id, record.model, record.arm): Tally(record.successes, record.failures)
+        (record.template_id, record.model, record.arm): SuccessCounts(
+            record.successes, record.failures
+        )
         for record in records
     }
     found = []
@@ -94,7 +96,7 @@ def find_harmful(rows: Iterable[TemplateRow], records: Iterable[TemplateRecord])
 
 
 def _compare(
-    template_id: str, tallies: Mapping[tuple[str, str, Arm], Tally]
+    template_id: str, tallies: Mapping[tuple[str, str, Arm], SuccessCounts]
 ) -> list[ModelComparison]:
     models = sorted(
         model for identity, model, arm in tallies if (identity, arm) == (template_id, Arm.WARM)
@@ -103,14 +105,14 @@ def _compare(
         ModelComparison(
             model=model,
             warm=tallies[template_id, model, Arm.WARM],
-            held_out=tallies.get((template_id, model, Arm.HOLDOUT), Tally()),
-            cold=tallies.get(("", model, Arm.COLD), Tally()),
+            held_out=tallies.get((template_id, model, Arm.HOLDOUT), SuccessCounts()),
+            cold=tallies.get(("", model, Arm.COLD), SuccessCounts()),
         )
         for model in models
     ]
 
 
-def chance_of_less(one: Tally, other: Tally) -> float:
+def chance_of_less(one: SuccessCounts, other: SuccessCounts) -> float:
     """The posterior probability that ``one`` succeeds less often than ``other``; exact."""
     a, b = one.successes + PRIOR, one.failures + PRIOR
     c, d = other.successes + PRIOR, other.failures + PRIOR
@@ -122,7 +124,7 @@ def chance_of_less(one: Tally, other: Tally) -> float:
     return min(max(total, 0.0), 1.0)
 
 
-def chance_below(tally: Tally, rate: float) -> float:
+def chance_below(tally: SuccessCounts, rate: float) -> float:
     """The posterior probability that the success rate is below ``rate``; exact."""
     a, b = tally.successes + PRIOR, tally.failures + PRIOR
     count = a + b - 1
@@ -166,7 +168,7 @@ def _judge(comparison: ModelComparison) -> Harm | None:
     return None
 
 
-def _control(comparison: ModelComparison) -> tuple[Tally | None, str]:
+def _control(comparison: ModelComparison) -> tuple[SuccessCounts | None, str]:
     if comparison.held_out.settled >= MIN_SETTLED:
         return comparison.held_out, "held out from it"
     if comparison.cold.settled >= MIN_SETTLED:

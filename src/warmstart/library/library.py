@@ -30,10 +30,10 @@ from warmstart.errors import NotFoundError, UsageError, WarmstartError
 from warmstart.library.files import FILE_MODE, FOLDER_MODE, ID_DIGITS, TemplateFiles
 from warmstart.library.versions import (
     UNKNOWN,
-    Problem,
     Retired,
     Saved,
     StoredTemplate,
+    TemplateProblem,
     TemplateVersion,
     UseRecord,
     describe_row,
@@ -297,11 +297,11 @@ class Library:
 
         return import_file(self, path)
 
-    def verify(self) -> builtins.list[Problem]:
+    def verify(self) -> builtins.list[TemplateProblem]:
         """Every difference between the files, their names and the store; nothing is repaired."""
         names = self.files.list_names()
         problems = [
-            Problem(path.name, None, "is not the folder of a template")
+            TemplateProblem(path.name, None, "is not the folder of a template")
             for path in (sorted(self.folder.iterdir()) if self.folder.exists() else ())
             if path.name not in names
         ]
@@ -419,32 +419,34 @@ class Library:
         if leaving.current and others:
             db.set_current_template(leaving.name, others[-1].version)
 
-    def _check_template(self, name: str) -> Iterator[Problem]:
+    def _check_template(self, name: str) -> Iterator[TemplateProblem]:
         try:
             rows = self._list_rows(name)
         except WarmstartError as error:
-            yield Problem(name, None, error.message)
+            yield TemplateProblem(name, None, error.message)
             return
         for row in rows:
             yield from self._check_version(describe_row(row, rows))
         for other in self.files.list_others(name):
-            yield Problem(name, None, f"{other!r} does not belong there")
+            yield TemplateProblem(name, None, f"{other!r} does not belong there")
         folder = self.folder / name
         if folder.exists() and folder.stat().st_mode & 0o777 != FOLDER_MODE:
-            yield Problem(name, None, "its folder is open to others")
+            yield TemplateProblem(name, None, "its folder is open to others")
 
-    def _check_version(self, info: TemplateVersion) -> Iterator[Problem]:
+    def _check_version(self, info: TemplateVersion) -> Iterator[TemplateProblem]:
         try:
             self.get(info.spec)
         except WarmstartError as error:
             what = "its file is gone" if isinstance(error, NotFoundError) else error.message
             hint = f"; {error.hint}" if error.hint else ""
-            yield Problem(info.name, info.version, what + hint)
+            yield TemplateProblem(info.name, info.version, what + hint)
             return
         if not info.is_known:
-            yield Problem(info.name, info.version, "the store does not know it; quarantined")
+            yield TemplateProblem(
+                info.name, info.version, "the store does not know it; quarantined"
+            )
         if self.path_of(info).stat().st_mode & 0o777 != FILE_MODE:
-            yield Problem(info.name, info.version, "its file is open to others")
+            yield TemplateProblem(info.name, info.version, "its file is open to others")
 
 
 def _pick(rows: Sequence[TemplateRow], spec: str) -> TemplateRow:

@@ -1,7 +1,7 @@
 """What stands between a template and an agent: redaction, the scan for orders, and approval.
 
 Redaction and the scan run on every field. Redaction fails closed: where it cannot run there is an
-error and no template. Flags are found anew each time by today's rules and joined with those found
+error and no template. Flags are searched each time by today's rules and joined with those found
 when the template was built. Every surface that sends a template's text somewhere asks
 ``require_approved``: a draft passes only where the caller asked for unreviewed text, and that is
 reported; quarantined and retired versions never pass.

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from warmstart.store import TemplateRow
 
 __all__ = [
-    "Problem",
     "Retired",
     "Saved",
     "StoredTemplate",
+    "TemplateProblem",
     "TemplateVersion",
     "UseRecord",
     "describe_row",
@@ -169,7 +169,7 @@ class Saved(NamedTuple):
         return steps[:1] if self.state is TemplateState.APPROVED else steps
 
 
-class Problem(NamedTuple):
+class TemplateProblem(NamedTuple):
     """One fault in the library's folder."""
 
     name: str

@@ -96,7 +96,7 @@ class WarmServer(Server):  # type: ignore[misc] # the class depends on the gener
         known = {prompt.name for prompt in self._prompt_manager.list_prompts()}
         for row in rows:
             if row.name not in known:
-                tell = partial(tell_template, self._workspace, row.name)
+                tell = partial(describe_template, self._workspace, row.name)
                 self.add_prompt(make_prompt(tell, row.name, row.description))
         return {row.name for row in rows}
 
@@ -207,7 +207,7 @@ def read_resource(workspace: Workspace, name: str) -> str:
     return canonical_json(find_for_model(workspace, name).template).decode()
 
 
-def tell_template(workspace: Workspace, name: str, message: str = "") -> str:
+def describe_template(workspace: Workspace, name: str, message: str = "") -> str:
     """A template as text in front of a task."""
     try:
         trial = try_template(workspace, name, message, budget=PROMPT_TOKENS, form="markdown")

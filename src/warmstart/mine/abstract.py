@@ -61,7 +61,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, sessions: Iterable[Session]) -> Vocabulary:
-        """Count over sessions; several runs of one task are no two sessions that agree."""
+        """Count over sessions; several runs of one task count once."""
         by_task: dict[str, set[str]] = {}
         for session in sessions:
             words = by_task.setdefault(session.task or session.id, set())
@@ -207,10 +207,10 @@ class Abstraction:
             return self._name(value, kind)
         if len(inside) > MAX_VALUE:
             return f"<{key or 'text'}>"
-        told = self._told_by(key, inside)
-        return self._name(value, told) if told else self.text(inside)
+        kind_of_key = self._kind_of_key(key, inside)
+        return self._name(value, kind_of_key) if kind_of_key else self.text(inside)
 
-    def _told_by(self, key: str, value: str) -> str | None:
+    def _kind_of_key(self, key: str, value: str) -> str | None:
         """The kind a key gives away: ids, and what belongs to a person."""
         if len(value) < 2 or (self._vocabulary.is_shared(value) and not self._vocabulary.alone):
             return None

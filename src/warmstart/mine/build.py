@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from warmstart.facts import derive_facts
 from warmstart.mine import context
 from warmstart.mine.abstract import Vocabulary
 from warmstart.mine.arguments import count_arguments, list_arguments
-from warmstart.mine.candidates import Plan, count_tools, plan_mining
+from warmstart.mine.candidates import MiningPlan, count_tools, plan_mining
 from warmstart.mine.conditions import find_conditions
 from warmstart.mine.episodes import find_episodes
 from warmstart.mine.guidance import write_guidance
@@ -23,8 +23,7 @@ from warmstart.mine.mask import mask_facts, mask_sessions
 from warmstart.mine.merge import merge_episodes
 from warmstart.mine.people import find_names
 from warmstart.mine.recoveries import collect_repairs, select_recoveries
-from warmstart.mine.request import BuildRequest
-from warmstart.mine.rules import tally
+from warmstart.mine.rules import MiningRules, tally
 from warmstart.mine.seal import Redacts, seal
 from warmstart.mine.select import select_examples
 from warmstart.mine.signature import common_messages
@@ -34,16 +33,39 @@ CONTEXT_SESSIONS = 200
 """The best sessions that context is counted over."""
 AUTO = "auto"
 MIN_PROPOSED_SESSIONS = 3
+MAX_BYTES = 60_000
+"""Below the 64 KB a template file may have, leaving room for what the library adds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildRequest:
+    """One template to be mined."""
+
+    name: str
+    description: str = ""
+    task_type: str = "auto"
+    """A task type to restrict sessions to, or ``auto`` for all of them."""
+    tags: tuple[str, ...] = ()
+    rules: MiningRules = field(default_factory=MiningRules)
+    max_sessions: int = 40
+    """Sessions whose contents are read."""
+    max_examples: int = 12
+    max_recoveries: int = 8
+    textual: bool = False
+    """Also take successes that rest on words alone."""
+    keep_outside: bool = False
+    """Also keep results of web, mail, browser and MCP tools."""
+    max_bytes: int = MAX_BYTES
 
 
 class Proposal(NamedTuple):
     """A template worth building, found without being asked for."""
 
     request: BuildRequest
-    plan: Plan
+    plan: MiningPlan
 
 
-def plan_template(request: BuildRequest, facts: Iterable[SessionFacts]) -> Plan:
+def plan_template(request: BuildRequest, facts: Iterable[SessionFacts]) -> MiningPlan:
     """Which sessions a template would be built from, and why the others are left out."""
     if request.task_type != AUTO:
         facts = [one for one in facts if context.task_type_of([one]) == request.task_type]
@@ -51,7 +73,7 @@ def plan_template(request: BuildRequest, facts: Iterable[SessionFacts]) -> Plan:
 
 
 def build_template(
-    request: BuildRequest, plan: Plan, sessions: Iterable[Session], redactor: Redacts
+    request: BuildRequest, plan: MiningPlan, sessions: Iterable[Session], redactor: Redacts
 ) -> Template:
     """Mine the sessions a plan asked for.
 
@@ -83,7 +105,7 @@ def build_template(
 def extract_template(session: Session, request: BuildRequest, redactor: Redacts) -> Template:
     """Mine one session that a person named; no rule is asked whether it is good enough."""
     facts = derive_facts(session)
-    plan = Plan(
+    plan = MiningPlan(
         looked_at=1,
         qualified=(facts,),
         left_out={},
@@ -114,7 +136,10 @@ def propose_templates(
 
 
 def _draft(
-    request: BuildRequest, plan: Plan, fetched: Sequence[Session], exemplary: Sequence[Session]
+    request: BuildRequest,
+    plan: MiningPlan,
+    fetched: Sequence[Session],
+    exemplary: Sequence[Session],
 ) -> dict[str, Any]:
     """What the sessions fetched tell, masked but not yet sealed; of the plan only its counts."""
     vocabulary = Vocabulary.of(fetched)
@@ -169,7 +194,7 @@ def _context(request: BuildRequest, qualified: int, best: Sequence[SessionFacts]
     }
 
 
-def _provenance(plan: Plan, fetched: Sequence[Session]) -> Provenance:
+def _provenance(plan: MiningPlan, fetched: Sequence[Session]) -> Provenance:
     return Provenance(
         sessions=len(fetched),
         messages=sum(message.counts for session in fetched for message in session.messages),

@@ -14,11 +14,10 @@ from dataclasses import dataclass, field
 from itertools import chain, compress
 from math import fsum
 from operator import attrgetter, itemgetter
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from warmstart.mine.rules import MiningRules, Tally, find_cap, find_reason, tally
+from warmstart.mine.rules import MiningRules, SessionTally, find_cap, find_reason, tally
 from warmstart.mine.trivial import is_trivial
 from warmstart.model import CallFact, Certainty, ErrorClass, Link, SessionFacts, Status
 
@@ -51,7 +50,7 @@ class ToolStat:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class MiningPlan:
     """What to fetch, and everything the facts say about the rest."""
 
     looked_at: int
@@ -82,16 +81,10 @@ class Plan:
         )
 
 
-class CallChoice(NamedTuple):
-    """Calls of one session that may become patterns, by position."""
-
-    examples: tuple[int, ...]
-    repairs: tuple[tuple[int, int], ...]
-    """Failed call and the next call of the same tool that succeeded."""
-
-
-def plan_mining(facts: Iterable[SessionFacts], rules: MiningRules, *, max_sessions: int) -> Plan:
-    """Judge every session by the rules and choose what to fetch; the order given is no matter."""
+def plan_mining(
+    facts: Iterable[SessionFacts], rules: MiningRules, *, max_sessions: int
+) -> MiningPlan:
+    """Judge every session by the rules and choose what to fetch; their order does not matter."""
     tallies = sorted([_tally(one, rules) for one in facts], key=attrgetter("facts.id"))
     cap = find_cap(tallies, rules)
     reasons = [find_reason(item, cap) for item in tallies]
@@ -105,7 +98,7 @@ def plan_mining(facts: Iterable[SessionFacts], rules: MiningRules, *, max_sessio
     chosen = {one.id for one in exemplary}
     others = [one for one in repairable if one.id not in chosen]
     repairs = _cover_repairs(others[: SHORTLIST * max_sessions], max_sessions - len(exemplary))
-    return Plan(
+    return MiningPlan(
         looked_at=len(tallies),
         qualified=tuple(item.facts for item in good),
         left_out=dict(sorted(left_out.items(), key=lambda pair: (-pair[1], pair[0]))),
@@ -116,14 +109,6 @@ def plan_mining(facts: Iterable[SessionFacts], rules: MiningRules, *, max_sessio
     )
 
 
-def choose_calls(facts: SessionFacts, *, textual: bool = False) -> CallChoice:
-    """Calls whose success is verified, and error to success pairs."""
-    return CallChoice(
-        tuple(call.position for call in facts.calls if is_verified(call, textual=textual)),
-        tuple(_repair_pairs(facts.calls)),
-    )
-
-
 def is_verified(call: CallFact, *, textual: bool = False) -> bool:
     """Whether a call's success rests on more than words; a hidden exit code proves nothing."""
     if call.status is not _OK or is_trivial(call.tool):
@@ -131,7 +116,7 @@ def is_verified(call: CallFact, *, textual: bool = False) -> bool:
     return textual or (call.certainty is not _TEXTUAL and not call.masked)
 
 
-def count_tools(tallies: Sequence[Tally]) -> dict[str, ToolStat]:
+def count_tools(tallies: Sequence[SessionTally]) -> dict[str, ToolStat]:
     """Judged calls, errors and their classes per tool; bookkeeping is left out."""
     errors: dict[str, int] = {}
     classes: dict[str, dict[ErrorClass, int]] = {}
@@ -157,7 +142,7 @@ def count_tools(tallies: Sequence[Tally]) -> dict[str, ToolStat]:
     }
 
 
-def _tally(facts: SessionFacts, rules: MiningRules) -> Tally:
+def _tally(facts: SessionFacts, rules: MiningRules) -> SessionTally:
     """The counts of a session, which keeps its calls only where it may be chosen."""
     item = tally(facts, rules)
     if item.shortcoming is None or _may_repair(item, rules):
@@ -165,7 +150,7 @@ def _tally(facts: SessionFacts, rules: MiningRules) -> Tally:
     return item._replace(facts=replace(facts, calls=()))
 
 
-def _may_repair(item: Tally, rules: MiningRules) -> bool:
+def _may_repair(item: SessionTally, rules: MiningRules) -> bool:
     """Whether a session has failed calls, and enough others, to learn a repair from."""
     if not item.errors or item.judged < rules.min_calls:
         return False
@@ -173,7 +158,7 @@ def _may_repair(item: Tally, rules: MiningRules) -> bool:
     return parent is None or parent.link is not Link.SUBAGENT
 
 
-def _quality(item: Tally) -> tuple[float, float, int, str]:
+def _quality(item: SessionTally) -> tuple[float, float, int, str]:
     """Solved tasks first, then few errors for the number of calls, then long ones."""
     reward = item.facts.reward
     shrunk = (item.errors + PRIOR_ERRORS) / (item.judged + PRIOR_CALLS)
@@ -225,7 +210,7 @@ def _take_best(
     return chosen
 
 
-def _rank_repairs(tallies: Iterable[Tally], rules: MiningRules) -> list[SessionFacts]:
+def _rank_repairs(tallies: Iterable[SessionTally], rules: MiningRules) -> list[SessionFacts]:
     """Sessions with failed calls, those with the most kinds of failure for their length first."""
     ranked = []
     for item in tallies:
@@ -251,7 +236,7 @@ def _cover_repairs(shortlist: list[SessionFacts], wanted: int) -> list[SessionFa
 
 
 def _repair_kinds(facts: SessionFacts) -> Counter[tuple[str, ErrorClass | None]]:
-    """Failed calls that ``_repair_pairs`` finds a success for, by tool and class."""
+    """Failed calls that a later success of the same tool put right, by tool and class."""
     # The last success of each tool: every failure before it was put right.
     worked = {call.tool: place for place, call in enumerate(facts.calls) if call.status is _OK}
     return Counter(
@@ -259,15 +244,3 @@ def _repair_kinds(facts: SessionFacts) -> Counter[tuple[str, ErrorClass | None]]
         for place, call in enumerate(facts.calls)
         if call.status is _ERROR and place < worked.get(call.tool, -1) and not is_trivial(call.tool)
     )
-
-
-def _repair_pairs(calls: Sequence[CallFact]) -> list[tuple[int, int]]:
-    """Each failed call with the next success of its tool, by index into the calls."""
-    pairs: list[tuple[int, int]] = []
-    waiting: dict[str, list[int]] = {}
-    for index, call in enumerate(calls):
-        if call[4] is _ERROR and not is_trivial(call[3]):
-            waiting.setdefault(call[3], []).append(index)
-        elif waiting and call[4] is _OK and call[3] in waiting:
-            pairs.extend((failed, index) for failed in waiting.pop(call[3]))
-    return sorted(pairs)

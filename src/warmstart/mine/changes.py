@@ -1,6 +1,6 @@
 """What was done differently between a failed call and the next try, in words.
 
-Only what can be read off the two calls is said: names of arguments, flags, programs, and which
+Only what the two calls show is written: names of arguments, flags, programs, and which
 tools were used on the same thing in between. Values are never part of it.
 """
 
@@ -104,7 +104,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _compare_numbers(key: str, before: float, after: float) -> str:
-    """A change of unit is told from any other: what it was, times ten, a hundred or a thousand."""
+    """Whether only the unit changed: the old value times ten, a hundred or a thousand."""
     for factor in FACTORS:
         if before and isclose(after, before * factor, rel_tol=1e-9):
             return f"`{key}` times {factor:,}"

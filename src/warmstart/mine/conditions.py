@@ -38,7 +38,7 @@ class Condition(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Counts:
+class _ToolCounts:
     calls: int = 0
     errors: int = 0
     met: Counter[str] = field(default_factory=Counter)
@@ -47,12 +47,12 @@ class _Counts:
 
 def find_conditions(sessions: Iterable[Session]) -> dict[str, Condition]:
     """For each tool the circumstance that tells failures apart best, where there is one."""
-    counts: dict[str, _Counts] = {}
+    counts: dict[str, _ToolCounts] = {}
     for session in sessions:
         read: set[str] = set()
         for call in session.calls:
             if call.outcome.status in (Status.OK, Status.ERROR) and not is_trivial(call.tool):
-                _count(counts.setdefault(call.tool, _Counts()), call, read)
+                _count(counts.setdefault(call.tool, _ToolCounts()), call, read)
             if call.outcome.status is Status.OK:
                 read |= targets_of(call.request.arguments)
     found = {tool: _best(one) for tool, one in counts.items()}
@@ -71,7 +71,7 @@ def fisher_above(errors: int, calls: int, all_errors: int, all_calls: int) -> fl
     return ways / total
 
 
-def _count(counts: _Counts, call: Call, read: set[str]) -> None:
+def _count(counts: _ToolCounts, call: Call, read: set[str]) -> None:
     failed = call.outcome.status is Status.ERROR
     counts.calls += 1
     counts.errors += failed
@@ -120,7 +120,7 @@ def _command_circumstances(command: str) -> set[str]:
     return {text for text, met in checks.items() if met}
 
 
-def _best(counts: _Counts) -> Condition | None:
+def _best(counts: _ToolCounts) -> Condition | None:
     """The most telling one; ties go to the name."""
     if counts.errors < MIN_ERRORS:
         return None

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from warmstart.mine.pattern_types import find_pattern_types
 from warmstart.mine.trivial import is_trivial
 from warmstart.model import Call, Certainty, Kind, PatternType, Role, Session, Status
 
 MAX_WORDS = 280
+EDGE_CALLS = 3
+"""How many calls count as the first, and as the last."""
+RETRY_WITHIN = 6
+"""A success this many calls after a failure of the same tool is a retry."""
 _SENSITIVE = re.compile(
     r"(?:^|[/\\\s])\.env(?:\b|[./])|id_(?:rsa|ed25519|ecdsa)|credential|secrets?\b|\.pem\b|\.key\b"
     r"|\.netrc|\.aws[/\\]|\.ssh[/\\]|keychain|\bpasswd\b",
@@ -47,13 +50,13 @@ class Episode:
     pattern_type: PatternType
 
 
-class _Said(NamedTuple):
+class _Turns(NamedTuple):
     """Where the user spoke, and where the agent did anything, by message index."""
 
     user: list[int]
     agent: list[int]
     short: dict[int, str]
-    """What was said there, shortened once for all the calls around it."""
+    """The text of that message, shortened once for all the calls around it."""
 
 
 def find_episodes(session: Session, *, textual: bool = False) -> Iterator[Episode]:
@@ -103,8 +106,8 @@ def _is_verified(call: Call, *, textual: bool) -> bool:
     return textual or (outcome.certainty is not Certainty.TEXTUAL and not outcome.masked)
 
 
-def _find_words(session: Session) -> _Said:
-    said = _Said([], [], {})
+def _find_words(session: Session) -> _Turns:
+    said = _Turns([], [], {})
     for index, message in enumerate(session.messages):
         if not message.counts or message.kind is not Kind.TURN:
             continue
@@ -115,12 +118,12 @@ def _find_words(session: Session) -> _Said:
     return said
 
 
-def _intent(session: Session, said: _Said, message: int) -> str:
+def _intent(session: Session, said: _Turns, message: int) -> str:
     at = bisect_left(said.user, message)
     return _shorten_message(session, said, said.user[at - 1]) if at else ""
 
 
-def _closing(session: Session, said: _Said, call: Call) -> str:
+def _closing(session: Session, said: _Turns, call: Call) -> str:
     """What the agent said next, if it said anything before doing the next thing."""
     at = bisect_left(said.agent, call.message + 1)
     while at < len(said.agent) and _is_same_batch(session, call, said.agent[at]):
@@ -133,7 +136,7 @@ def _closing(session: Session, said: _Said, call: Call) -> str:
     return _shorten_message(session, said, said.agent[at])
 
 
-def _shorten_message(session: Session, said: _Said, index: int) -> str:
+def _shorten_message(session: Session, said: _Turns, index: int) -> str:
     text = said.short.get(index)
     if text is None:
         text = said.short[index] = shorten(session.messages[index].text)
@@ -146,3 +149,25 @@ def _is_same_batch(session: Session, call: Call, index: int) -> bool:
         return False
     between = session.messages[call.message + 1 : index]
     return not any(message.results for message in between)
+
+
+def find_pattern_types(calls: Sequence[Call]) -> list[PatternType]:
+    """One type per call; a retry is one wherever it stands."""
+    types: list[PatternType] = []
+    failed_at: dict[str, int] = {}
+    last = len(calls) - EDGE_CALLS
+    for index, call in enumerate(calls):
+        failed = failed_at.get(call.tool)
+        if call.outcome.status is Status.ERROR:
+            failed_at[call.tool] = index
+        elif call.outcome.status is Status.OK:
+            failed_at.pop(call.tool, None)
+        if failed is not None and index - failed <= RETRY_WITHIN:
+            types.append(PatternType.RETRY)
+        elif index < EDGE_CALLS:
+            types.append(PatternType.INIT)
+        elif index >= last:
+            types.append(PatternType.FINAL)
+        else:
+            types.append(PatternType.SEQUENCE)
+    return types

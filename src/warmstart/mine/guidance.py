@@ -1,4 +1,4 @@
-"""One line of advice per tool, written from its counts; nothing is said that was not counted.
+"""One line of advice per tool, written from its counts; it holds nothing that was not counted.
 
 Rates are those of every session looked at, good and bad: the good ones alone would flatter.
 """

@@ -1,6 +1,6 @@
 """Secrets taken out of sessions before anything in them is cut, split or abstracted.
 
-Half a key is no key to any rule, but it is half a key: a text is masked whole, and only what is
+No rule finds half a key, yet half a key is a secret: a text is masked whole, and only what is
 left of it is mined. What a template says is redacted once more when it is sealed. Of a text too
 long to be shown, only the ends are kept here, and so much less of them that no secret cut in two
 can be seen.

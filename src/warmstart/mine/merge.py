@@ -1,6 +1,6 @@
 """Near-identical calls become one example that says how many it stands for.
 
-The one shown is the best told of them; which that is depends on its content alone, never on the
+The clearest of them is shown; which that is depends on its content alone, never on the
 order in which sessions were read.
 """
 
@@ -13,7 +13,7 @@ from hashlib import blake2b
 
 from warmstart.mine.abstract import Abstraction, Vocabulary, form_of
 from warmstart.mine.episodes import Episode
-from warmstart.mine.results import tell_result
+from warmstart.mine.results import describe_result
 from warmstart.model import Certainty, Example, PatternType
 
 TOLD_CHARS = (24, 240)
@@ -50,7 +50,7 @@ def merge_episodes(
         example = Example(
             tool=episode.call.tool,
             arguments=arguments,
-            result=tell_result(
+            result=describe_result(
                 episode.call.request, episode.result, abstraction, keep_outside=keep_outside
             ),
             intent=abstraction.text(episode.intent),
@@ -65,7 +65,7 @@ def merge_episodes(
 
 
 def _order(episode: Episode, kind: PatternType) -> tuple[object, ...]:
-    """Best told first: verified, with words on both sides, short, then by content."""
+    """The clearest first: verified, with words on both sides, short, then by content."""
     size = len(episode.result) + len(repr(episode.call.request.arguments))
     return (
         _RANK[episode.call.outcome.certainty],

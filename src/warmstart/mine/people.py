@@ -26,7 +26,7 @@ _AUTHOR = re.compile(
     r"(?:Author|Committer|Co-[Aa]uthored-[Bb]y|Signed-off-by):[ \t]+([^\n<>\\\"]{3,60}?)[ \t]*<"
 )
 _MACHINES = ("claude", "copilot", "bot", "gpt", "codex", "gemini", "github", "hermes", "agent")
-"""Authors who are no people."""
+"""Authors who are not people."""
 _EVERYDAY = frozenset({
     "admin", "administrator", "agent", "app", "build", "ci", "circleci", "code", "data", "default",
     "dev", "developer", "docker", "git", "guest", "home", "jenkins", "linux", "local", "me", "name",

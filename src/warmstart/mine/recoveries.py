@@ -2,7 +2,7 @@
 
 Everything rests on judged calls: a failure, and the next call on the same thing. If that one
 succeeded it is a repair; if not, it was a try that did not work, and lowers the rate of that
-repair. A failure nothing repaired is no pattern and is never kept.
+repair. A failure nothing repaired is not a pattern and is never kept.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import orjson
 from warmstart.mine.abstract import Abstraction, Vocabulary
 from warmstart.mine.candidates import ToolStat
 from warmstart.mine.changes import TOKENS, VAGUE, describe_change, targets_of, tokens_of
-from warmstart.mine.results import NOTHING, show_result, tell_result
+from warmstart.mine.results import NOTHING, describe_result, show_result
 from warmstart.mine.signature import WORDS, complaint_line, make_signature
 from warmstart.mine.trivial import is_trivial
 from warmstart.model import Call, Certainty, ErrorClass, Recovery, Session, Status
@@ -89,7 +89,7 @@ def select_recoveries(
     for key in sorted(repairs, key=lambda key: _order(key, repairs[key], stats)):
         if len(chosen) == limit or per_tool.get(key.tool, 0) == MAX_PER_TOOL:
             continue
-        if not _is_telling(key, repairs[key]) or (key.tool, key.signature) in errors:
+        if not _is_informative(key, repairs[key]) or (key.tool, key.signature) in errors:
             continue
         errors.add((key.tool, key.signature))
         per_tool[key.tool] = per_tool.get(key.tool, 0) + 1
@@ -97,7 +97,7 @@ def select_recoveries(
     return chosen
 
 
-def _is_telling(key: Key, repairs: Repairs) -> bool:
+def _is_informative(key: Key, repairs: Repairs) -> bool:
     """Whether a repair says what to do; what was seen once must say it exactly."""
     if key.change in (*SAME, *VAGUE) or key.error_class is ErrorClass.TEST_FAILURE:
         return False
@@ -222,7 +222,7 @@ def _make_recovery(key: Key, repairs: Repairs, vocabulary: Vocabulary) -> Recove
         error=_in_shape(text, error) if key.signature != words else words,
         repaired_by=key.repaired_by,
         arguments=arguments,
-        result=tell_result(repaired.request, result, abstraction)[:MAX_REPAIR_RESULT],
+        result=describe_result(repaired.request, result, abstraction)[:MAX_REPAIR_RESULT],
         change=key.change,
         count=len(repairs.worked),
         tries=repairs.tries,

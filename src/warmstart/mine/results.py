@@ -31,7 +31,7 @@ _NOISE = re.compile(
 """Colours, and what a harness adds to results in nobody's name."""
 
 
-def tell_result(
+def describe_result(
     request: Request, text: str, abstraction: Abstraction, *, keep_outside: bool = False
 ) -> str:
     """What is shown of a result, with the placeholders of its example.

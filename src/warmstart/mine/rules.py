@@ -62,7 +62,7 @@ class Failure(NamedTuple):
     error_class: ErrorClass | None
 
 
-class Tally(NamedTuple):
+class SessionTally(NamedTuple):
     """A session and the counts every rule about reliability needs."""
 
     facts: SessionFacts
@@ -86,11 +86,11 @@ class Tally(NamedTuple):
 
 _make_failure = lru_cache(maxsize=1024)(partial(tuple.__new__, Failure))
 """Failures repeat: one object for each kind."""
-_make_tally = partial(tuple.__new__, Tally)
+_make_tally = partial(tuple.__new__, SessionTally)
 """From a tuple of all fields; a named tuple's own constructor takes three times as long."""
 
 
-def tally(facts: SessionFacts, rules: MiningRules) -> Tally:
+def tally(facts: SessionFacts, rules: MiningRules) -> SessionTally:
     """Count what was judged, and ask every rule but the one about errors."""
     calls = facts.calls
     if not calls:
@@ -108,7 +108,7 @@ def tally(facts: SessionFacts, rules: MiningRules) -> Tally:
     return _make_tally((facts, judged, failed, used, shortcoming))
 
 
-def find_cap(tallies: Iterable[Tally], rules: MiningRules) -> float:
+def find_cap(tallies: Iterable[SessionTally], rules: MiningRules) -> float:
     """The error rate above which a session is left out."""
     if rules.max_error_rate is not None:
         return rules.max_error_rate
@@ -118,7 +118,7 @@ def find_cap(tallies: Iterable[Tally], rules: MiningRules) -> float:
     return max(median(rates), rules.error_rate_floor)
 
 
-def find_reason(item: Tally, cap: float) -> str | None:
+def find_reason(item: SessionTally, cap: float) -> str | None:
     """The first rule a session fails; None where it may teach."""
     if item.shortcoming is None and item.facts.reward is None and item.rate > cap:
         return "too many errors"

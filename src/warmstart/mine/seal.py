@@ -65,7 +65,7 @@ def seal(
     sealed = _redact(walk_fields(draft, lambda text: erase(strip_hidden(text))), redactor)
     provenance: Provenance = sealed.pop("provenance")
     # Hidden characters are gone from what is sealed; that they were there is worth knowing.
-    flags = {*find_flags(draft), *find_flags(sealed)}
+    flags = {*find_draft_flags(draft), *find_draft_flags(sealed)}
     provenance = replace(
         provenance,
         redactions=_new_counts(before, redactor.found),
@@ -113,7 +113,7 @@ def walk_fields(
         raise SealError(f"the draft cannot be checked: {error}") from error
 
 
-def find_flags(sealed: Mapping[str, Any]) -> list[str]:
+def find_draft_flags(sealed: Mapping[str, Any]) -> list[str]:
     """Where instruction-like text stands: the field and the kind of rule, never the words."""
     flags: set[str] = set()
     for name, value in sealed.items():

@@ -55,7 +55,7 @@ def select_examples(
     left = [
         _Candidate(family, _words(family.example), _worth(family.example, stats))
         for family in families
-        if _is_telling(family.example)
+        if _is_informative(family.example)
     ]
     # An agent with one tool has nothing else to be taught about.
     per_tool = max(MAX_PER_TOOL, limit // max(len({one.family.example.tool for one in left}), 1))
@@ -80,7 +80,7 @@ def select_examples(
     return picked
 
 
-def _is_telling(example: Example) -> bool:
+def _is_informative(example: Example) -> bool:
     """An example must show a call, and say something in its result or words."""
     says = example.result not in (NOTHING, LEFT_OUT) or example.closing
     return bool(example.arguments) and bool(says)

@@ -62,7 +62,7 @@ def make_signature(request: Request, error_class: ErrorClass, text: str) -> str:
 
 
 def _hide_values(line: str, request: Request) -> str:
-    """What the call itself named is no part of the fault, quoted or not."""
+    """What the call itself named is not part of the fault, quoted or not."""
     named = [value for value in request.arguments.values() if isinstance(value, str)]
     for value in sorted(named, key=len, reverse=True):
         if MIN_VALUE <= len(value) <= MAX_SIGNATURE:

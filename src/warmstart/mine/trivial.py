@@ -21,7 +21,7 @@ _ALSO_TRIVIAL = frozenset({
 _DELEGATES = frozenset({
     "task", "agent", "delegate_task", "spawn_agent", "spawn_task", "subagent", "new_task",
 })  # fmt: skip
-"""What another agent said is no evidence of how this one should work."""
+"""Another agent's words are not evidence of how this one should work."""
 _OUTSIDE_TYPES = frozenset({ToolType.RESEARCH, ToolType.BROWSER})
 _OUTSIDE_WORDS = re.compile(
     r"(?:^|[^a-z])(?:web|browser|fetch|http|url|e?mails?|inbox|slack|discord|telegram|tweets?"
@@ -56,7 +56,7 @@ def is_outside(tool: str) -> bool:
 
 
 def is_outside_call(tool: str, arguments: Mapping[str, Any]) -> bool:
-    """The same for one call: a shell reaches outside with some commands only."""
+    """Whether one call reaches outside; a shell does so with some commands only."""
     if is_outside(tool):
         return True
     if kind_of(tool) is not ToolKind.SHELL:

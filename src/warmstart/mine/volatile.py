@@ -1,7 +1,7 @@
 """Recognising values that would not carry over to another session, by their form alone.
 
 Paths are made relative to their session's project first, so that the same file is the same value
-whoever's machine it was on.
+on every machine.
 """
 
 from __future__ import annotations

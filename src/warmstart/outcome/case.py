@@ -12,7 +12,7 @@ from functools import lru_cache
 from warmstart.model import Certainty, ErrorClass, Outcome, Request, Result, Status
 from warmstart.outcome.classes import classify
 from warmstart.outcome.output import Output
-from warmstart.outcome.shell import NO_COMMAND, Command, is_masked, read_command
+from warmstart.outcome.shell import NO_COMMAND, ShellCommand, is_masked, read_command
 from warmstart.outcome.tools import ToolKind, command_of
 
 HEAD_CHARS = 500
@@ -63,7 +63,7 @@ class Case:
         if line is None:
             line = command_of(request.arguments) if kind is _SHELL else ""
         self.line = line
-        self._command: Command | None = None
+        self._command: ShellCommand | None = None
         self._masked: bool | None = None
         self._opening: str | None = None
         self._output: Output | None = None
@@ -95,7 +95,7 @@ class Case:
             self._output = Output(self.head, self.tail)
         return self._output
 
-    def command(self) -> Command:
+    def command(self) -> ShellCommand:
         """The command line of a shell call, taken apart."""
         if self._command is None:
             self._command = read_command(self.line) if self.line else NO_COMMAND
@@ -106,10 +106,6 @@ class Case:
         if self._masked is None:
             self._masked = hides_exit(self.request.tool, self.line)
         return self._masked
-
-    def remember_masked(self) -> None:
-        """Note what was found out before: the command hides its exit code."""
-        self._masked = True
 
     def fail(
         self,

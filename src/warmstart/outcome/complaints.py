@@ -194,14 +194,14 @@ def _closes_with_diagnostic(output: Output) -> bool:
 
 def _reports_failed_exit(output: Output) -> bool:
     """A runner says that what it ran failed."""
-    return _tell_failed_exit(output.last_lines()[-4:])
+    return _shows_failed_exit(output.last_lines()[-4:])
 
 
 def _closes_with_failed_exit(output: Output) -> bool:
-    return _tell_failed_exit(output.last_lines()[-1:])
+    return _shows_failed_exit(output.last_lines()[-1:])
 
 
-def _tell_failed_exit(lines: list[str]) -> bool:
+def _shows_failed_exit(lines: list[str]) -> bool:
     return any(map(_EXITED.search, find_lines("\n".join(lines).lower(), _EXITED_WORDS)))
 
 

@@ -36,8 +36,7 @@ USAGE = re.compile(r"usage: |malformed command")
 _HARMLESS_LETTERS = frozenset("bdghijklmoqstvwxyz0123456789_")
 """With these, only "... failed: " of the openings can begin."""
 _PLAIN_LETTERS = _HARMLESS_LETTERS.union(" \t", map(str.upper, _HARMLESS_LETTERS)) - set("mM")
-"""The same before a line is put in lower case, and without those of ``USAGE``; nothing begins with
-a blank."""
+"""The harmless letters of a line in any case, and blanks; "m" begins an opening of ``USAGE``."""
 EXCEPTION = re.compile(
     r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Warning)\b(?:: |$)"
     r"|Sorry: \w+Error"

@@ -37,7 +37,7 @@ HEAD_MARKERS: dict[str, re.Pattern[str]] = {
 _MARKER_LETTERS = frozenset(opening[0] for opening in HEAD_MARKERS)
 
 
-class Marker(NamedTuple):
+class EndMarker(NamedTuple):
     """A marker at the end of a result, and the words that must stand there."""
 
     words: str
@@ -46,22 +46,22 @@ class Marker(NamedTuple):
 
 TAIL_MARKERS = (
     # Copilot CLI
-    Marker(
+    EndMarker(
         " with exit code ",
         re.compile(r"<(?:shellId: \S+ completed|exited) with exit code (-?\d+)>\s*\Z"),
     ),
     # OpenHands
-    Marker(
+    EndMarker(
         " with exit code ",
         re.compile(r"\[(?:The )?[Cc]ommand (?:completed|finished|exited) with exit code (-?\d+)\b"),
     ),
     # Gemini CLI
-    Marker("Exit Code: ", re.compile(r"^Exit Code: (-?\d+)$", re.MULTILINE)),
-    Marker(
+    EndMarker("Exit Code: ", re.compile(r"^Exit Code: (-?\d+)$", re.MULTILINE)),
+    EndMarker(
         "exited with code",
         re.compile(r"^(?:Command|Process) exited with code (-?\d+)\.?\s*\Z", re.MULTILINE),
     ),
-    Marker("xit code", re.compile(r"^\W{0,3}[Ee]xit code:? (-?\d+)\W{0,3}\Z", re.MULTILINE)),
+    EndMarker("xit code", re.compile(r"^\W{0,3}[Ee]xit code:? (-?\d+)\W{0,3}\Z", re.MULTILINE)),
 )
 _HEAD_CHARS = 500
 MARKER_CHARS = 300

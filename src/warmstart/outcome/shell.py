@@ -79,7 +79,7 @@ _BENIGN_WORDS = frozenset({"rg", "ag", "ack", "cmp", "test", "[", "[[", "type", 
 """A line that runs one of the benign programs holds one of these, as a part or as a word."""
 
 
-class Command(NamedTuple):
+class ShellCommand(NamedTuple):
     """What the shape of a command line tells."""
 
     program: str
@@ -98,8 +98,8 @@ class Command(NamedTuple):
 
 
 _SIMPLE_LINE = re.compile(r"[\w ./:=,@%+*?~^|-]+")
-"""A line of which pipes are all there is to take apart."""
-NO_COMMAND = Command("", "", (), masked=False, chained=False, sequence=False)
+"""A line that has only pipes to take apart."""
+NO_COMMAND = ShellCommand("", "", (), masked=False, chained=False, sequence=False)
 _PIPES = ("|", "|&")
 _MAX_CHAIN = 256
 """Stages that one chain is followed back for; no command is that long."""
@@ -107,7 +107,7 @@ _MAX_HEREDOCS = 128
 """Taken out of one line; no command has that many."""
 
 
-def read_command(line: str) -> Command:
+def read_command(line: str) -> ShellCommand:
     """Take a command line apart as far as its exit code needs it."""
     stages, operators = _trim(*_split(line))
     if not stages:
@@ -115,14 +115,16 @@ def read_command(line: str) -> Command:
     last = stages[-1].strip()
     program = program_of(last)
     if not operators:
-        return Command._make((program, last, (program,) if program else (), False, False, False))
+        return ShellCommand._make(
+            (program, last, (program,) if program else (), False, False, False)
+        )
     before = operators[-1]
     masked = _hides(program, before, line)
     end = len(stages) - 1 if masked and before not in _PIPES else len(stages)
     start = _start_of_chain(operators, end)
     chained = "&&" in operators[start : end - 1]
     speakers = tuple(filter(None, map(program_of, stages[start:end])))
-    return Command._make((program, last, speakers, masked, chained, start > 0))
+    return ShellCommand._make((program, last, speakers, masked, chained, start > 0))
 
 
 def list_programs(line: str) -> tuple[str, ...]:
@@ -319,7 +321,7 @@ def may_be_benign(line: str, code: int) -> bool:
     return contains_any(ends, _BENIGN_PARTS) or not _BENIGN_WORDS.isdisjoint(ends.split())
 
 
-def explain_exit(command: Command, code: int) -> str | None:
+def explain_exit(command: ShellCommand, code: int) -> str | None:
     """Why a non-zero exit code is not a failure of this command, or None if it is one."""
     if code == 1 and command.program in _BENIGN:
         if command.program == "git diff" and "--check" in command.last:
@@ -335,7 +337,7 @@ def may_search(line: str) -> bool:
     return contains_any(line, _MAY_SEARCH)
 
 
-def expects_output(command: Command) -> bool:
+def expects_output(command: ShellCommand) -> bool:
     """Whether silence from this command means that it found nothing and exited 1."""
     if command.program not in _MATCHERS and command.program not in ("xargs grep", "which"):
         return False

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from warmstart.present.document import Block, Span, Text
+from warmstart.present.document import Block, StyledText, Text
 from warmstart.present.text import count, local_time
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def name_call(session: str, position: int, ids: Mapping[str, str]) -> str:
 def name_show_command(session: str, paths: Sequence[str]) -> Block:
     """The command that shows what failed in a session, to be copied."""
     words = ["warmstart", "sessions", "show", session, *paths, "--errors"]
-    return Text(["next: ", Span(shlex.join(words), "code")], whole=True)
+    return Text(["next: ", StyledText(shlex.join(words), "code")], whole=True)
 
 
 def shift_label(label: str) -> str:

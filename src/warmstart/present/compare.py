@@ -44,7 +44,7 @@ def comparison_document(result: CompareResult) -> Document:
     label = f"{found.verdict} (pilot)" if found.pilot else str(found.verdict)
     units = f"{found.unit.partition(' ')[0]}s"
     return Document(
-        title="",
+        title="Do A and B differ?",
         blocks=[
             Data(partial(_list_fields, result)),
             Callout(tone="good" if decided else "neutral", label=label, content=found.sentence),
@@ -160,7 +160,7 @@ def compaction_document(result: CompactionResult) -> Document:
         return Document(title="", blocks=[data, Text("no compactions found")])
     label, tone = ANSWERS[report.answer]
     return Document(
-        title="",
+        title="Are calls as reliable after a compaction as before it?",
         blocks=[
             data,
             Callout(tone=tone, label=label, content=report.sentence),

@@ -14,7 +14,7 @@ from warmstart.present.document import (
     Data,
     Document,
     NextSteps,
-    Span,
+    StyledText,
     Table,
     Text,
 )
@@ -77,18 +77,18 @@ def overview_document(result: DoctorResult) -> Document:
 
 
 def _show_report(report: StoreReport, result: DoctorResult) -> Iterator[Block]:
-    title = Span(report.title or "unknown format", "strong name")
+    title = StyledText(report.title or "unknown format", "strong name")
     yield Text([title, f"  {short_path(report.path)}"], whole=True)
     if report.problem is not None:
-        state = Span(f"not readable: {report.problem}", "bad")
+        state = StyledText(f"not readable: {report.problem}", "bad")
     else:
-        state = Span("readable", "good") if report.units else Span("empty", "muted")
+        state = StyledText("readable", "good") if report.units else StyledText("empty", "muted")
     yield Text([state, f", {_describe_content(report)}"], indent=2)
     for sentence in report.skipped:
         yield Text(sentence, "muted", indent=2)
     if report.expiry:
         yield Text(_describe_expiry(report, report.expiry), "warn", indent=2)
-        command = Span(result.keep_command(report), "code")
+        command = StyledText(result.keep_command(report), "code")
         yield Text(["keep them: ", command], indent=2, whole=True)
 
 
@@ -125,14 +125,14 @@ def _list_report_fields(report: StoreReport, result: DoctorResult) -> dict[str, 
         "format": report.reader,
         "title": report.title,
         "path": str(report.path),
-        "version": report.version,
+        "version": None if report.version is None else one_line(report.version),
         "units": report.units,
         "counted": report.counted,
         "bytes": report.bytes,
         "newest": iso_time(report.newest),
         "readable": report.problem is None,
-        "problem": report.problem,
-        "skipped": list(report.skipped),
+        "problem": None if report.problem is None else one_line(report.problem),
+        "skipped": list(map(one_line, report.skipped)),
         "expiring": None
         if expiry is None
         else {

@@ -29,7 +29,7 @@ __all__ = [
     "Listing",
     "NextSteps",
     "Plot",
-    "Span",
+    "StyledText",
     "Table",
     "Text",
     "Tone",
@@ -40,7 +40,7 @@ __all__ = [
 Tone = Literal["good", "bad", "warn", "neutral"]
 
 
-class Span(NamedTuple):
+class StyledText(NamedTuple):
     """A stretch of text in one style."""
 
     text: str
@@ -50,7 +50,7 @@ class Span(NamedTuple):
     link: str = ""
 
 
-Inline = str | Span | Sequence[str | Span]
+Inline = str | StyledText | Sequence[str | StyledText]
 """Text inside a block: a string, a span, or several of both."""
 
 
@@ -106,7 +106,7 @@ class Table:
     """Rows under a header."""
 
     columns: Sequence[Column]
-    rows: Sequence[Sequence[str | Span]]
+    rows: Sequence[Sequence[str | StyledText]]
     caption: str = ""
     """How to read it, below the table."""
     more: str = ""

@@ -12,9 +12,9 @@ from warmstart._version import __version__
 from warmstart.experiment import (
     ANSWERS,
     NOUNS,
+    ArmComparison,
     ArmSummary,
     ArmVerdict,
-    Comparison,
     Conclusion,
     Effect,
     ExperimentReport,
@@ -153,7 +153,7 @@ def _answers(report: ExperimentReport) -> Iterator[Block]:
             yield _answer(report, arm, comparison)
 
 
-def _answer(report: ExperimentReport, verdict: ArmVerdict, comparison: Comparison) -> Callout:
+def _answer(report: ExperimentReport, verdict: ArmVerdict, comparison: ArmComparison) -> Callout:
     label = verdict.conclusion.value + (" · pilot" if verdict.pilot else "")
     if not report.decided:
         label += " · unfinished"
@@ -164,7 +164,7 @@ def _answer(report: ExperimentReport, verdict: ArmVerdict, comparison: Compariso
     return Callout(tone=TONES[verdict.conclusion], label=label, content=text)
 
 
-def _price(comparison: Comparison) -> str:
+def _price(comparison: ArmComparison) -> str:
     """Success and tokens, where the verdict is not about them: a gain may cost too much."""
     shown = (Metric.SUCCESS, Metric.TOKENS)
     return "; ".join(
@@ -244,17 +244,17 @@ def _effect_table(report: ExperimentReport) -> Table:
     ]
     return Table(
         columns=[
-            Column("ARM", 24),
-            Column("METRIC", 26),
-            Column("ANSWER"),
-            Column("CONTROL", right=True),
-            Column("TREATMENT", right=True),
-            Column("EFFECT", right=True),
-            Column("95 % INTERVAL", right=True),
-            Column("P", right=True, priority=1),
-            Column("SIGN-FLIP P", right=True, priority=3),
-            Column("SMALLEST VISIBLE", right=True, priority=2),
-            Column("TASKS", right=True, priority=1),
+            Column("arm", 24),
+            Column("metric", 26),
+            Column("answer"),
+            Column("control", right=True),
+            Column("treatment", right=True),
+            Column("effect", right=True),
+            Column("95 % interval", right=True),
+            Column("p", right=True, priority=1),
+            Column("sign-flip p", right=True, priority=3),
+            Column("smallest visible", right=True, priority=2),
+            Column("tasks", right=True, priority=1),
         ],
         rows=rows,
         caption="Rates are means over tasks, costs geometric means. Only the primary is a claim.",
@@ -287,13 +287,13 @@ def _smallest(report: ExperimentReport) -> Iterator[Block]:
     yield Heading("How small may it be?")
     yield Table(
         columns=[
-            Column("ARM", 30),
-            Column("ANSWER"),
-            Column("TOKENS", right=True),
-            Column("HARM", right=True),
-            Column("95 % INTERVAL", right=True),
-            Column("HOLM P", right=True),
-            Column("TASKS", right=True),
+            Column("arm", 30),
+            Column("answer"),
+            Column("tokens", right=True),
+            Column("harm", right=True),
+            Column("95 % interval", right=True),
+            Column("holm p", right=True),
+            Column("tasks", right=True),
         ],
         rows=[_shorter_row(row, metric) for row in found.arms],
         caption=(
@@ -336,25 +336,25 @@ def _arms(report: ExperimentReport) -> Iterator[Block]:
     yield Heading("What happened in each arm")
     yield Table(
         columns=[
-            Column("ARM", 30),
-            Column("TASKS", right=True),
-            Column("SESSIONS", right=True),
-            Column("CRASHED", right=True),
-            Column("TIMED OUT", right=True),
-            Column("SOLVED", right=True),
-            Column("CALLS", right=True),
-            Column("ERRORS, ALL CALLS POOLED", right=True),
+            Column("arm", 30),
+            Column("tasks", right=True),
+            Column("sessions", right=True),
+            Column("crashed", right=True),
+            Column("timed out", right=True),
+            Column("solved", right=True),
+            Column("calls", right=True),
+            Column("errors, all calls pooled", right=True),
         ],
         rows=[_arm_row(arm) for arm in arms],
     )
     yield Table(
         columns=[
-            Column("ARM", 30),
-            Column("WARM-UP TOKENS", right=True),
-            Column("EXAMPLE CALLS", right=True),
-            Column("TOKENS PER SOLVED", right=True),
-            Column("COST PER SOLVED", right=True),
-            Column("SESSIONS THAT COPIED", right=True),
+            Column("arm", 30),
+            Column("warm-up tokens", right=True),
+            Column("example calls", right=True),
+            Column("tokens per solved", right=True),
+            Column("cost per solved", right=True),
+            Column("sessions that copied", right=True),
         ],
         rows=[_warmup_row(arm) for arm in arms],
         caption=(
@@ -401,7 +401,7 @@ def _fairness(report: ExperimentReport) -> Iterator[Block]:
     failed = [f"{arm}: {name}: {finding}" for arm, name, ok, finding in checks if ok != "ok"]
     yield Heading("Fairness")
     yield Listing([*(f"FAILED {line}" for line in failed), *list_notes(report)])
-    columns = [Column("ARM", 30), Column("CONDITION"), Column(""), Column("FOUND", 60)]
+    columns = [Column("arm", 30), Column("condition"), Column(""), Column("found", 60)]
     table = [Table(columns=columns, rows=checks)] if checks else []
     design = [*describe_plan(report), *describe_design(report)]
     yield Details(
@@ -421,7 +421,7 @@ def _tasks(report: ExperimentReport) -> Iterator[Block]:
             yield Details(summary=f"Task by task: {one.treatment}", blocks=blocks)
 
 
-def _task_table(report: ExperimentReport, comparison: Comparison) -> Table:
+def _task_table(report: ExperimentReport, comparison: ArmComparison) -> Table:
     """Control and treatment of each task on the primary metric, by difference."""
     effect = comparison.primary
     values = {
@@ -437,10 +437,10 @@ def _task_table(report: ExperimentReport, comparison: Comparison) -> Table:
         rows.append((task, *shown, times(math.exp(change)) if effect.is_ratio else points(change)))
     return Table(
         columns=[
-            Column("TASK", 40),
+            Column("task", 40),
             Column(effect.control, right=True),
             Column(effect.treatment, right=True),
-            Column("DIFFERENCE", right=True),
+            Column("difference", right=True),
         ],
         rows=rows,
     )

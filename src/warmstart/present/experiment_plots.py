@@ -9,8 +9,8 @@ from warmstart.experiment import (
     MARGINS,
     NOUNS,
     Analysis,
+    ArmComparison,
     ArmSummary,
-    Comparison,
     Conclusion,
     Effect,
     ExperimentReport,
@@ -57,9 +57,10 @@ def plot_primary(report: ExperimentReport) -> Plot | None:
     if not found:
         return None
     noun = NOUNS[found[0][0].metric]
+    unit = "" if found[0][0].is_ratio else ", in percentage points"
     caption = (
-        f"{noun}: the registered metric. The strip is the margin, the dashed line no difference."
-        " Green is better, red is worse, blue shows neither."
+        f"{noun}: the registered metric{unit}. The strip is the margin, the dashed line no"
+        " difference. Green is better, red is worse, blue shows neither."
     )
     marks = [_mark(effect, judged, report, effect.treatment) for effect, judged in found]
     ends = ("better", "worse") if report.lower_is_better else ("worse", "better")
@@ -84,7 +85,7 @@ def plot_effects(report: ExperimentReport, *, ratio: bool) -> Plot | None:
     caption = (
         "Costs as ratios to the control (geometric means), failures and timeouts included."
         if ratio
-        else "Other rates, in points. They are not claims, so they have no color."
+        else "Other rates, in percentage points. They are not claims, so they have no color."
     )
     ends = ("less than the control", "more than the control")
     return _forest(marks, label, ends, caption, ratio=ratio)
@@ -93,7 +94,7 @@ def plot_effects(report: ExperimentReport, *, ratio: bool) -> Plot | None:
 def _forest(
     marks: list[PlotMark], label: str, ends: tuple[str, str], caption: str, *, ratio: bool
 ) -> Plot:
-    show = _show_ratio if ratio else points
+    show = _show_ratio if ratio else _show_points
 
     def draw(width: int) -> str:
         return draw_forest(marks, label, zero=True, ratio=ratio, show=show, ends=ends, width=width)
@@ -124,12 +125,24 @@ def _mark(effect: Effect, judged: MetricVerdict, report: ExperimentReport, label
         high=high,
         margin=margin,
         tone=DOTS.get(judged.conclusion, "dot") if judged.primary else "faint",
-        note=f"{effect_size(effect)}  [{effect_interval(effect)}]",
+        note=_shorten(effect),
     )
+
+
+def _shorten(effect: Effect) -> str:
+    """The effect and its interval without units, which stand in the caption or on the axis."""
+    if effect.is_ratio:
+        return f"{effect_size(effect)}  [{effect_interval(effect)}]"
+    low, high = (f"{100 * value:+.1f}" for value in effect.interval)
+    return f"{100 * effect.estimate:+.1f}  [{low} to {high}]"
 
 
 def _log(value: float) -> float:
     return math.log(value) if value > 0.0 else -math.inf
+
+
+def _show_points(value: float) -> str:
+    return f"{100 * value:+.0f}" if value else "0"
 
 
 def _show_ratio(value: float) -> str:
@@ -140,13 +153,13 @@ def _show_amount(value: float) -> str:
     return amount(math.exp(value))
 
 
-def order_tasks(comparison: Comparison, *, lower_is_better: bool) -> list[tuple[str, float]]:
+def order_tasks(comparison: ArmComparison, *, lower_is_better: bool) -> list[tuple[str, float]]:
     """Tasks with their differences, those that gained most first."""
     sign = 1.0 if lower_is_better else -1.0
     return sorted(comparison.primary.differences, key=lambda pair: (sign * pair[1], pair[0]))
 
 
-def plot_tasks(report: ExperimentReport, comparison: Comparison) -> Plot | None:
+def plot_tasks(report: ExperimentReport, comparison: ArmComparison) -> Plot | None:
     """Every task before and after on the primary metric, by difference."""
     effect = comparison.primary
     pairs = _list_pairs(report, comparison)
@@ -174,7 +187,7 @@ def plot_tasks(report: ExperimentReport, comparison: Comparison) -> Plot | None:
     return Plot(draw=draw, caption=caption)
 
 
-def _list_pairs(report: ExperimentReport, comparison: Comparison) -> list[TaskPair]:
+def _list_pairs(report: ExperimentReport, comparison: ArmComparison) -> list[TaskPair]:
     effect = comparison.primary
     values = {
         row.task: {arm.arm: arm.value for arm in row.arms} for row in report.verdict.analysis.tasks
@@ -187,7 +200,7 @@ def _list_pairs(report: ExperimentReport, comparison: Comparison) -> list[TaskPa
     return pairs
 
 
-def plot_sequence(report: ExperimentReport, comparison: Comparison) -> Plot | None:
+def plot_sequence(report: ExperimentReport, comparison: ArmComparison) -> Plot | None:
     """The confidence sequence of the primary difference."""
     design, effect = report.plan.design, comparison.primary
     path = [
@@ -216,7 +229,7 @@ def plot_sequence(report: ExperimentReport, comparison: Comparison) -> Plot | No
     return Plot(draw=draw, caption=caption)
 
 
-def plot_evidence(comparison: Comparison) -> Plot | None:
+def plot_evidence(comparison: ArmComparison) -> Plot | None:
     """The running e-value."""
     watched = comparison.monitoring
     if watched is None or not watched.e_values:

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from warmstart.experiment import (
     NOUNS,
+    ArmComparison,
     ArmKind,
     ArmSummary,
     ArmVerdict,
-    Comparison,
     Conclusion,
     Effect,
     ExperimentReport,
@@ -50,7 +50,7 @@ def list_next_steps(report: ExperimentReport) -> Iterator[tuple[str, str]]:
 
 
 def _next_step(
-    report: ExperimentReport, verdict: ArmVerdict, comparison: Comparison
+    report: ExperimentReport, verdict: ArmVerdict, comparison: ArmComparison
 ) -> tuple[str, str] | None:
     effect = comparison.primary
     needed = effect.tasks_for_margin or 0
@@ -73,7 +73,7 @@ def _next_step(
     return f"warmstart template retire {exact}", "stop using it"
 
 
-def list_references(comparison: Comparison) -> list[str]:
+def list_references(comparison: ArmComparison) -> list[str]:
     """The primary effect against arms with other text, template or not."""
     return [
         f"{effect.treatment} against {effect.control}: {effect_size(effect)}, 95 % interval"
@@ -165,7 +165,7 @@ def list_notes(report: ExperimentReport) -> list[str]:
     return lines or ["no task was left out, the plan was not changed"]
 
 
-def describe_monitoring(comparison: Comparison) -> str:
+def describe_monitoring(comparison: ArmComparison) -> str:
     """What the stopping rule saw."""
     watched = comparison.monitoring
     if watched is None:

@@ -120,10 +120,10 @@ def state_document(state: ExperimentState) -> Document:
         lines.append(f"{count(state.unreadable, 'line')} of the trial file cannot be read")
     table = Table(
         columns=[
-            Column("ARM", 40),
-            Column("DONE", right=True),
-            Column("CRASHED", right=True),
-            Column("TIMEOUT", right=True),
+            Column("arm", 40),
+            Column("done", right=True),
+            Column("crashed", right=True),
+            Column("timeout", right=True),
         ],
         rows=[
             (arm, str(row["done"]), str(row["crashed"]), str(row["timeout"]))
@@ -156,11 +156,11 @@ def experiments_document(states: Sequence[ExperimentState]) -> Document:
     ]
     table = Table(
         columns=[
-            Column("NAME"),
-            Column("TRIALS", right=True),
-            Column("METRIC"),
-            Column("REGISTERED", priority=1),
-            Column("ARMS", 60),
+            Column("name"),
+            Column("trials", right=True),
+            Column("metric"),
+            Column("registered", priority=1),
+            Column("arms", 60),
         ],
         rows=rows,
     )
@@ -213,7 +213,7 @@ def sizes_document(result: SizingResult) -> Document:
         facts.append(f"{assumed.calls:.3g} calls per session, correlation {assumed.rho:.2g}")
     facts.append(f"power {assumed.target:g}, alpha {assumed.alpha:g}, {assumed.arms} arms")
     table = Table(
-        columns=[Column(name, right=True) for name in ("TRIALS", "TASKS", "SESSIONS", "COST")],
+        columns=[Column(name, right=True) for name in ("trials", "tasks", "sessions", "cost")],
         rows=[
             (str(one.trials), _number(one.tasks), _number(one.sessions), money(one.cost_usd))
             for one in result.sizes

@@ -27,7 +27,7 @@ from warmstart.present.document import (
     Listing,
     NextSteps,
     Plot,
-    Span,
+    StyledText,
     Table,
     Text,
 )
@@ -177,11 +177,11 @@ def _load_template() -> Template:
 
 def _list_spans(content: Inline) -> list[tuple[str, str, str]]:
     """Each stretch of text with the element and the class it is shown by."""
-    parts = [content] if isinstance(content, str | Span) else content
-    return [_dress(part if isinstance(part, Span) else Span(part)) for part in parts]
+    parts = [content] if isinstance(content, str | StyledText) else content
+    return [_dress(part if isinstance(part, StyledText) else StyledText(part)) for part in parts]
 
 
-def _dress(span: Span) -> tuple[str, str, str]:
+def _dress(span: StyledText) -> tuple[str, str, str]:
     words = span.style.split()
     kinds = [CLASSES[word] for word in words if word in CLASSES]
     tag = next((TAGS[word] for word in words if word in TAGS), "span" if kinds else "")

@@ -7,7 +7,7 @@ from typing import Any
 
 from warmstart.app import CallTally, ListedSession, SessionList
 from warmstart.model import Status
-from warmstart.present.document import Column, Data, Document, Span, Table
+from warmstart.present.document import Column, Data, Document, StyledText, Table
 from warmstart.present.json import list_skips
 from warmstart.present.text import count, iso_time, local_time, one_line, percent
 
@@ -51,7 +51,7 @@ def describe_listing(result: SessionList) -> str:
     )
 
 
-def _make_cells(row: ListedSession, short: str) -> list[str | Span]:
+def _make_cells(row: ListedSession, short: str) -> list[str | StyledText]:
     facts, tally = row.facts, row.tally
     day, _, time = local_time(row.when).partition(" ")
     style = "bad" if tally.errors else "muted"
@@ -64,8 +64,8 @@ def _make_cells(row: ListedSession, short: str) -> list[str | Span]:
         _take_last_part(facts.project),
         f"{facts.messages:,}",
         f"{tally.calls:,}",
-        Span(f"{tally.errors:,}", style),
-        Span(percent(tally.rate), style),
+        StyledText(f"{tally.errors:,}", style),
+        StyledText(percent(tally.rate), style),
         one_line(row.name),
     ]
 

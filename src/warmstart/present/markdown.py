@@ -23,7 +23,7 @@ from warmstart.present.document import (
     Listing,
     NextSteps,
     Plot,
-    Span,
+    StyledText,
     Table,
     Text,
 )
@@ -32,7 +32,7 @@ from warmstart.present.text import clean
 __all__ = ["write_markdown"]
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
-_MARKER = re.compile(r"^(\s*)([-+]|\d+\.)(?=\s)")
+_MARKER = re.compile(r"^(\s*\d*)([-+.])(?=\s)")
 
 
 def write_markdown(document: Document) -> str:
@@ -62,10 +62,10 @@ def _code(text: str) -> str:
 
 
 def _inline(content: Inline) -> str:
-    parts = [content] if isinstance(content, str | Span) else content
+    parts = [content] if isinstance(content, str | StyledText) else content
     made = []
     for part in parts:
-        span = part if isinstance(part, Span) else Span(part)
+        span = part if isinstance(part, StyledText) else StyledText(part)
         if "code" in span.style.split():
             made.append(_code(span.text))
         elif "strong" in span.style.split() and span.text.strip():

@@ -34,7 +34,7 @@ from warmstart.present.document import (
     Document,
     Excerpt,
     Facts,
-    Span,
+    StyledText,
     Table,
     Text,
 )
@@ -84,7 +84,7 @@ class SessionView:
     calls_only: bool = False
     errors_only: bool = False
     shared: bool = False
-    """Leave out where the session lies, for pages to be sent."""
+    """Leave out the raw session and where it lies, for pages to be sent."""
 
 
 def session_document(result: ShownSession, view: SessionView | None = None) -> Document:
@@ -107,7 +107,7 @@ def session_document(result: ShownSession, view: SessionView | None = None) -> D
         body = list(_show_transcript(session, full=view.full))
     return Document(
         title=session.id if not session.title else one_line(session.title),
-        blocks=[data, *_show_facts(session, shared=view.shared), *body],
+        blocks=[*([] if view.shared else [data]), *_show_facts(session, shared=view.shared), *body],
         footer="Made by warmstart sessions show.",
     )
 
@@ -187,12 +187,12 @@ def _list_calls(session: Session, *, errors_only: bool) -> Block:
     )
 
 
-def _make_call_cells(call: Call) -> list[str | Span]:
+def _make_call_cells(call: Call) -> list[str | StyledText]:
     mark, style = MARKS[call.outcome.status]
     return [
         str(call.position + 1),
         call.tool,
-        Span(f"{mark} {describe_status(call.outcome)}", style),
+        StyledText(f"{mark} {describe_status(call.outcome)}", style),
         describe_evidence(call.outcome),
         describe_arguments(call.request),
     ]
@@ -244,8 +244,8 @@ def _show_speaker(message: Message) -> Block:
         message.kind if message.kind is not Kind.TURN else "",
         message.fate if message.fate is not Fate.LIVE else "",
     ]
-    role = Span(message.role, ROLE_STYLES.get(message.role, "strong"))
-    return Text([role, *(Span(f"  {mark}", "muted") for mark in marks if mark)])
+    role = StyledText(message.role, ROLE_STYLES.get(message.role, "strong"))
+    return Text([role, *(StyledText(f"  {mark}", "muted") for mark in marks if mark)])
 
 
 def _show_text(message: Message, *, full: bool) -> Iterator[Block]:
@@ -263,8 +263,8 @@ def show_call(call: Call, *, full: bool) -> Iterator[Block]:
     """A call, its outcome and its result; of a failure, the lines around the complaint."""
     yield _show_request(call.request, full=full)
     mark, style = MARKS[call.outcome.status]
-    status = Span(f"{mark} {describe_status(call.outcome)}", style)
-    yield Text([status, Span(f"  [{describe_evidence(call.outcome)}]", "muted")], indent=4)
+    status = StyledText(f"{mark} {describe_status(call.outcome)}", style)
+    yield Text([status, StyledText(f"  [{describe_evidence(call.outcome)}]", "muted")], indent=4)
     if call.result is not None:
         failed = call.outcome.status is Status.ERROR
         yield from _show_result(call.result, full=full, failed=failed)
@@ -273,8 +273,8 @@ def show_call(call: Call, *, full: bool) -> Iterator[Block]:
 def _show_request(request: Request, *, full: bool) -> Block:
     return Text(
         [
-            Span("→ ", "muted"),
-            Span(request.tool, "strong"),
+            StyledText("→ ", "muted"),
+            StyledText(request.tool, "strong"),
             f" {describe_arguments(request, full=full)}",
         ],
         indent=2,

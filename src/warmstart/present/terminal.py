@@ -30,7 +30,7 @@ from warmstart.present.document import (
     Listing,
     NextSteps,
     Plot,
-    Span,
+    StyledText,
     Table,
     Text,
 )
@@ -39,9 +39,9 @@ from warmstart.present.text import clean, one_line
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["find_width", "lay_out", "open_console", "print_table", "write_document"]
+__all__ = ["find_width", "lay_out", "open_console", "write_document"]
 
-Line = Sequence[Span]
+Line = Sequence[StyledText]
 GAP = "  "
 PIPE_WIDTH = 120
 MIN_WRAP_WIDTH = 20
@@ -50,7 +50,7 @@ MIN_WIDTH = 8
 LEAST_TEXT_WIDTH = 12
 """A column is dropped before the texts of the others are cut below this."""
 LEAST_WHOLE = 30
-"""The same for names that should not be cut at all."""
+"""A column is dropped before names that should stay whole are cut below this."""
 MAX_CELL = 1000
 DRAWN = ("COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
 """With one of these in the environment, a pipe is treated as a terminal or cut to a width."""
@@ -81,12 +81,6 @@ def write_document(document: Document, *, details: bool = False) -> None:
     width = find_width()
     fits = _is_drawn()
     _print_lines(lay_out(document, width, details=details, fits=fits))
-
-
-def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str | Span]]) -> None:
-    """Print one table on stdout."""
-    width = find_width() if _is_drawn() else None
-    _print_lines(_lay_table(Table(columns=columns, rows=rows), width))
 
 
 def open_console(*, stderr: bool = False) -> Console:
@@ -148,7 +142,7 @@ def lay_out(
             yield from _lay(block, paper)
     if hidden:
         yield ()
-        yield (Span(MORE_DETAILS, "muted"),)
+        yield (StyledText(MORE_DETAILS, "muted"),)
 
 
 @singledispatch
@@ -163,7 +157,7 @@ def _(block: Heading, paper: Paper) -> Iterator[Line]:
     yield ()
     heading = _spans(block.text, "strong")
     if block.detail and len(block.text) + len(GAP) + len(block.detail) <= paper.width:
-        yield (*heading, Span(GAP), *_spans(block.detail, "muted"))
+        yield (*heading, StyledText(GAP), *_spans(block.detail, "muted"))
         return
     yield from _wrap(heading, paper.width)
     if block.detail:
@@ -183,13 +177,13 @@ def _(block: Text, paper: Paper) -> Iterator[Line]:
 def _(block: Excerpt, paper: Paper) -> Iterator[Line]:
     text = clean(block.text.strip("\n")).rstrip()
     shown = list(
-        _indent(_wrap([Span(text, block.style)], paper.width - block.indent), block.indent)
+        _indent(_wrap([StyledText(text, block.style)], paper.width - block.indent), block.indent)
     )
     yield from shown[: block.max_lines]
     if block.max_lines is not None and len(shown) > block.max_lines:
         size = block.size or len(block.text)
         rest = f"{' ' * block.indent}… {size:,} characters in all (--full)"
-        yield (Span(rest, "muted italic"),)
+        yield (StyledText(rest, "muted italic"),)
 
 
 @_lay.register
@@ -202,11 +196,11 @@ def _(block: Table, paper: Paper) -> Iterator[Line]:
 @_lay.register
 def _(block: Figures, paper: Paper) -> Iterator[Line]:
     for value, label, detail, tone in block.items:
-        parts = [Span(value, f"strong {tone}"), Span(f" {label}")]
+        parts = [StyledText(value, f"strong {tone}"), StyledText(f" {label}")]
         if detail:
-            parts.append(Span(f"{GAP}{detail}", "muted"))
+            parts.append(StyledText(f"{GAP}{detail}", "muted"))
         yield from _wrap(
-            [Span(clean(text), style) for text, style, _ in parts], paper.width, hang=2
+            [StyledText(clean(text), style) for text, style, _ in parts], paper.width, hang=2
         )
 
 
@@ -215,7 +209,7 @@ def _(block: Facts, paper: Paper) -> Iterator[Line]:
     del paper
     longest = max((len(name) for name, _ in block.items), default=0)
     for name, value in block.items:
-        yield (Span(f"{clean(name):<{longest}}{GAP}", "muted"), *_spans(value))
+        yield (StyledText(f"{clean(name):<{longest}}{GAP}", "muted"), *_spans(value))
 
 
 @_lay.register
@@ -234,7 +228,7 @@ def _(block: Callout, paper: Paper) -> Iterator[Line]:
 @_lay.register
 def _(block: Listing, paper: Paper) -> Iterator[Line]:
     for item in block.items:
-        lines = _wrap([Span("- "), *_spans(item)], paper.width, hang=2)
+        lines = _wrap([StyledText("- "), *_spans(item)], paper.width, hang=2)
         yield from _indent(lines, 0, 2)
 
 
@@ -248,13 +242,16 @@ def _(block: Details, paper: Paper) -> Iterator[Line]:
 @_lay.register
 def _(block: NextSteps, paper: Paper) -> Iterator[Line]:
     yield ()
-    yield (Span("Next", "strong"),)
+    yield (StyledText("Next", "strong"),)
     longest = max((len(command) for command, _ in block.commands), default=0)
     for command, why in block.commands:
         if longest + len(why) + 4 <= paper.width:
-            yield Span(f"{GAP}{clean(command):<{longest}}", "code"), Span(f"{GAP}{why}", "muted")
+            yield (
+                StyledText(f"{GAP}{clean(command):<{longest}}", "code"),
+                StyledText(f"{GAP}{why}", "muted"),
+            )
             continue
-        yield (Span(GAP + clean(command), "code"),)
+        yield (StyledText(GAP + clean(command), "code"),)
         yield from _indent(_wrap(_spans(why, "muted"), paper.width - 6), 6)
 
 
@@ -264,23 +261,23 @@ def _(block: Data, paper: Paper) -> Iterator[Line]:
     return iter(())
 
 
-def _spans(content: Inline, style: str = "") -> list[Span]:
+def _spans(content: Inline, style: str = "") -> list[StyledText]:
     """Clean spans of an inline text; ``style`` is what they are drawn in by default."""
-    parts = [content] if isinstance(content, str | Span) else content
+    parts = [content] if isinstance(content, str | StyledText) else content
     made = []
     for part in parts:
-        span = part if isinstance(part, Span) else Span(part)
-        made.append(Span(clean(span.text), f"{style} {span.style}".strip(), span.link))
+        span = part if isinstance(part, StyledText) else StyledText(part)
+        made.append(StyledText(clean(span.text), f"{style} {span.style}".strip(), span.link))
     return made
 
 
 def _indent(lines: Iterable[Line], indent: int, hang: int = 0) -> Iterator[Line]:
     for number, line in enumerate(lines):
         space = " " * (indent + (hang if number else 0))
-        yield (Span(space), *line) if space and line else line
+        yield (StyledText(space), *line) if space and line else line
 
 
-def _wrap(spans: Sequence[Span], width: int, *, hang: int = 0) -> Iterator[Line]:
+def _wrap(spans: Sequence[StyledText], width: int, *, hang: int = 0) -> Iterator[Line]:
     """Spans as lines of at most a width, broken at spaces where there are any."""
     width = max(width, MIN_WRAP_WIDTH)
     spans = [span._replace(text=span.text.expandtabs(8)) for span in spans]
@@ -324,7 +321,7 @@ def _fit(text: str, start: int, room: int) -> int:
     return start + len(rest)
 
 
-def _slice(spans: Sequence[Span], begin: int, end: int) -> Line:
+def _slice(spans: Sequence[StyledText], begin: int, end: int) -> Line:
     """The part of some spans between two places of their joined text."""
     made, at = [], 0
     for span in spans:
@@ -346,7 +343,7 @@ def measure(text: str) -> int:
 
 def _lay_table(table: Table, room: int | None) -> Iterator[Line]:
     columns = table.columns
-    header = [Span(column.name.upper(), "strong") for column in columns]
+    header = [StyledText(column.name.upper(), "strong") for column in columns]
     grid = [header, *(list(map(_clean_cell, row)) for row in table.rows)]
     natural = [max(measure(cell.text) for cell in column) for column in zip(*grid, strict=True)]
     widths = list(natural)
@@ -354,13 +351,13 @@ def _lay_table(table: Table, room: int | None) -> Iterator[Line]:
     for row in grid:
         yield _lay_row([(row[i], columns[i], widths[i]) for i in kept])
     if any(columns[i].whole and natural[i] > widths[i] for i in kept):
-        yield (Span(CUT_NAMES, "muted"),)
+        yield (StyledText(CUT_NAMES, "muted"),)
 
 
-def _lay_row(cells: Sequence[tuple[Span, Column, int]]) -> Line:
-    line: list[Span] = []
+def _lay_row(cells: Sequence[tuple[StyledText, Column, int]]) -> Line:
+    line: list[StyledText] = []
     for cell, column, width in cells:
-        line += [Span(GAP)] if line else []
+        line += [StyledText(GAP)] if line else []
         line += _pad(cell, column, width)
     return line
 
@@ -376,18 +373,18 @@ def _fit_table(columns: Sequence[Column], widths: list[int], room: int | None) -
     return kept
 
 
-def _clean_cell(cell: str | Span) -> Span:
-    span = cell if isinstance(cell, Span) else Span(cell)
+def _clean_cell(cell: str | StyledText) -> StyledText:
+    span = cell if isinstance(cell, StyledText) else StyledText(cell)
     return span._replace(text=one_line(span.text, MAX_CELL))
 
 
-def _pad(cell: Span, column: Column, width: int) -> list[Span]:
+def _pad(cell: StyledText, column: Column, width: int) -> list[StyledText]:
     text = cell.text
     if measure(text) > width:
         text = text[: _fit(text, 0, max(width - 1, 1))] + "…"
     style = f"{column.style} {cell.style}".strip()
-    space = Span(" " * (width - measure(text)))
-    parts = [Span(text, style, cell.link), space]
+    space = StyledText(" " * (width - measure(text)))
+    parts = [StyledText(text, style, cell.link), space]
     return parts[::-1] if column.right else parts
 
 

@@ -110,7 +110,7 @@ class Track(NamedTuple):
         return self.path, self.id
 
 
-class Found(NamedTuple):
+class LocatedEvent(NamedTuple):
     """An event with its calls, and the session it happened in."""
 
     event: CompactionEvent
@@ -186,7 +186,7 @@ def _link_tracks(tracks: Iterable[Track]) -> Tracks:
     return Tracks(by_key, parents)
 
 
-def _find_events(track: Track, tracks: Tracks, window: int) -> Iterator[Found]:
+def _find_events(track: Track, tracks: Tracks, window: int) -> Iterator[LocatedEvent]:
     edges = (0, *track.cuts, len(track.calls))
     for number, cut in enumerate(track.cuts, 1):
         before = track.calls[max(edges[number - 1], cut - window) : cut]
@@ -201,7 +201,7 @@ def _find_events(track: Track, tracks: Tracks, window: int) -> Iterator[Found]:
         yield _event(parent, track.id, len(parent.calls), compare_windows(before, after))
 
 
-def _event(track: Track, child: str | None, position: int, seen: Window) -> Found:
+def _event(track: Track, child: str | None, position: int, seen: Window) -> LocatedEvent:
     event = CompactionEvent(
         session=track.id,
         child=child,
@@ -213,11 +213,11 @@ def _event(track: Track, child: str | None, position: int, seen: Window) -> Foun
         after_calls=seen.after_calls,
         change=seen.change,
     )
-    return Found(event, seen, track.key)
+    return LocatedEvent(event, seen, track.key)
 
 
 def _report(
-    found: Sequence[Found],
+    found: Sequence[LocatedEvent],
     tracks: Tracks,
     *,
     window: int,
@@ -273,7 +273,7 @@ def _pool(clusters: Mapping[Key, Sequence[int]]) -> Rate:
 
 
 def _placebo(
-    found: Sequence[Found], tracks: Tracks, differences: Sequence[float], window: int
+    found: Sequence[LocatedEvent], tracks: Tracks, differences: Sequence[float], window: int
 ) -> Placebo | None:
     rotated = set(tracks.parents.values())
     untouched = [

@@ -48,14 +48,14 @@ UNKNOWN = Contrast(estimate=math.nan, low=math.nan, high=math.nan, p=math.nan, m
 
 
 class ComparisonVerdict(StrEnum):
-    """Which side has the lower error rate, if that can be said."""
+    """Which side has the lower error rate, if that is clear."""
 
     FIRST_BETTER = "A is more reliable"
     SECOND_BETTER = "B is more reliable"
     INCONCLUSIVE = "inconclusive"
 
 
-class Row(NamedTuple):
+class SessionErrors(NamedTuple):
     """One session of a side."""
 
     id: str
@@ -71,7 +71,7 @@ class Side:
     """What is kept of one side."""
 
     label: str
-    rows: tuple[Row, ...]
+    rows: tuple[SessionErrors, ...]
     profile: Profile
     tool_sums: dict[str, Sums]
 
@@ -134,14 +134,14 @@ def collect_side(
     label: str, sessions: Iterable[SessionFacts], rules: ToolRules = DEFAULT_RULES
 ) -> Side:
     """One side, from one pass over its sessions."""
-    rows: list[Row] = []
+    rows: list[SessionErrors] = []
     known: dict[str, bool] = {}
 
     def pass_on() -> Iterator[SessionFacts]:
         for facts in sessions:
             scan = scan_calls(facts, rules, known)
             counts = len(scan.failed), len(scan.calls)
-            rows.append(Row(facts.id, _task_of(facts), *counts, _mark_of(facts)))
+            rows.append(SessionErrors(facts.id, _task_of(facts), *counts, _mark_of(facts)))
             yield facts
 
     summary = summarise(pass_on(), rules)
@@ -213,8 +213,8 @@ def _has_tasks(first: Side, second: Side) -> bool:
     return bool(rows) and all(row.task is not None for row in rows)
 
 
-def _units(rows: Sequence[Row], *, by_task: bool) -> dict[str, list[Row]]:
-    units: dict[str, list[Row]] = {}
+def _units(rows: Sequence[SessionErrors], *, by_task: bool) -> dict[str, list[SessionErrors]]:
+    units: dict[str, list[SessionErrors]] = {}
     for row in rows:
         if row.calls:
             key = (row.task or "") if by_task else f"{row.id} {row.mark}"
@@ -222,7 +222,7 @@ def _units(rows: Sequence[Row], *, by_task: bool) -> dict[str, list[Row]]:
     return units
 
 
-def _sums(units: Iterable[Sequence[Row]]) -> Sums:
+def _sums(units: Iterable[Sequence[SessionErrors]]) -> Sums:
     sums = zero()
     for unit in units:
         add_cluster(sums, sum(row.errors for row in unit), sum(row.calls for row in unit))
@@ -265,7 +265,7 @@ def _test_paired(first: Side, second: Side) -> _Test | None:
     )
 
 
-def _subtract(one: Sequence[Row], two: Sequence[Row]) -> float:
+def _subtract(one: Sequence[SessionErrors], two: Sequence[SessionErrors]) -> float:
     return round(_mean_rate(two) - _mean_rate(one), DIGITS)
 
 
@@ -282,7 +282,7 @@ def _contrast_pairs(differences: Sequence[float]) -> Contrast:
 def _contrast_equals(differences: Sequence[float], p: float) -> Contrast:
     """For equal differences, which have no t: the interval that ``three_way`` gives such cases.
 
-    No spread is no certainty: by the rule of three up to 3/n of the tasks may differ by one. The
+    Without spread the rule of three holds: up to 3/n of the tasks may differ by one. The
     p is that of the sign-flip test, which needs no spread.
     """
     estimate, half = differences[0], 3.0 / len(differences)
@@ -290,7 +290,7 @@ def _contrast_equals(differences: Sequence[float], p: float) -> Contrast:
     return Contrast(estimate=estimate, low=low, high=high, p=p, mde80=half)
 
 
-def _mean_rate(rows: Sequence[Row]) -> float:
+def _mean_rate(rows: Sequence[SessionErrors]) -> float:
     return sum(row.errors / row.calls for row in rows) / len(rows)
 
 

@@ -82,7 +82,7 @@ class Profile:
     openings: tuple[Group, ...]
     """What follows the first turns, by the kind of work these mostly were."""
     opening_shares: tuple[OpeningShare, ...]
-    """The same by how much of them was code, file and research work."""
+    """The sessions by how much of them was code, file and research work."""
     proficiency: float | None
     """By ``PROFICIENCY_FORMULA`` over all sessions; None where no call was judged."""
     tools: tuple[ToolProfile, ...]
@@ -109,7 +109,7 @@ def parse_buckets(text: str) -> tuple[int, ...]:
     """Bucket edges from their upper ends: "50,100" is 0-50, 51-100, 101+.
 
     Raises:
-        UsageError: they are no rising whole numbers.
+        UsageError: they are not rising whole numbers.
     """
     try:
         ends = [int(part) for part in text.split(",")]
@@ -117,7 +117,7 @@ def parse_buckets(text: str) -> tuple[int, ...]:
         ends = []
     if not ends or ends[0] < 0 or any(a >= b for a, b in pairwise(ends)):
         raise UsageError(
-            f"{text!r} is no list of bucket ends", hint="for example --buckets 20,50,100"
+            f"{text!r} is not a list of bucket ends", hint="for example --buckets 20,50,100"
         )
     return (0, *(end + 1 for end in ends))
 

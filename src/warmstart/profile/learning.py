@@ -20,7 +20,7 @@ from warmstart.profile.summary import Summary
 from warmstart.profile.sums import CALLS, EE, EN, ERRORS, GROUPS, NN, Rate, Sums, add_sums, rate_of
 from warmstart.stats import t_cdf, t_quantile
 
-__all__ = ["FirstCalls", "Learning", "LearningVerdict", "Selection", "judge_learning"]
+__all__ = ["FirstCalls", "Learning", "LearningVerdict", "LengthSelection", "judge_learning"]
 
 MIN_INFORMATIVE = 10
 """Sessions that must say something about the trend before it may decide."""
@@ -45,7 +45,7 @@ class LearningVerdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class LengthSelection:
     """Whether sessions that became long were better from the start."""
 
     landmark: int
@@ -89,7 +89,7 @@ class Learning:
     reasons: tuple[str, ...]
     trends: tuple[Trend, ...]
     """The main analysis and what it becomes under other choices."""
-    selection: Selection | None
+    selection: LengthSelection | None
     first_calls: tuple[FirstCalls, ...]
 
     @property
@@ -117,7 +117,7 @@ def judge_learning(summary: Summary, *, look_better: bool = True) -> Learning:
     verdict, why = _decide(main, trends, selection)
     return Learning(
         verdict=verdict,
-        sentence=_say(verdict, main, selection, why, look_better=look_better),
+        sentence=_describe(verdict, main, selection, why, look_better=look_better),
         reasons=why,
         trends=trends,
         selection=selection,
@@ -126,7 +126,7 @@ def judge_learning(summary: Summary, *, look_better: bool = True) -> Learning:
 
 
 def _decide(
-    main: Trend, trends: Sequence[Trend], selection: Selection | None
+    main: Trend, trends: Sequence[Trend], selection: LengthSelection | None
 ) -> tuple[LearningVerdict, tuple[str, ...]]:
     found = selection is not None and selection.found
     doubt = _doubt(main, trends)
@@ -164,16 +164,16 @@ def _doubt(main: Trend, trends: Sequence[Trend]) -> str:
     return ""
 
 
-def _say(
+def _describe(
     verdict: LearningVerdict,
     main: Trend,
-    selection: Selection | None,
+    selection: LengthSelection | None,
     why: Sequence[str],
     *,
     look_better: bool,
 ) -> str:
-    within = _say_within(main, in_doubt=verdict is LearningVerdict.INCONCLUSIVE)
-    between = _say_between(selection)
+    within = _describe_within(main, in_doubt=verdict is LearningVerdict.INCONCLUSIVE)
+    between = _describe_between(selection)
     if verdict is LearningVerdict.SELECTION:
         return f"{_explain_selection(main, look_better=look_better)}: {between}; {within}."
     if verdict is LearningVerdict.LEARNING:
@@ -196,7 +196,7 @@ def _explain_selection(main: Trend, *, look_better: bool) -> str:
     return f"{seen}; whether sessions also learn, these data cannot tell"
 
 
-def _say_within(main: Trend, *, in_doubt: bool) -> str:
+def _describe_within(main: Trend, *, in_doubt: bool) -> str:
     if not main.informative:
         return "no session has both failures and successes of one tool"
     verb = "fall" if main.falls else "rise" if main.rises else "are not shown to change"
@@ -212,7 +212,7 @@ def _exp(value: float) -> str:
     return "inf" if value > 20 else f"{math.exp(value):.2f}"
 
 
-def _say_between(selection: Selection | None) -> str:
+def _describe_between(selection: LengthSelection | None) -> str:
     if selection is None:
         return "too few sessions of different length to say whether long ones began better"
     points = f"{100 * selection.slope:+.2f} points [{100 * selection.low:+.2f},"
@@ -226,7 +226,7 @@ def _say_between(selection: Selection | None) -> str:
     return f"sessions that became long are not shown to differ from the start, {opening}"
 
 
-def _measure_selection(summary: Summary) -> Selection | None:
+def _measure_selection(summary: Summary) -> LengthSelection | None:
     """The longest landmark that most sessions with calls outlived; the shortest where none is."""
     total = summary.clusters.get("all", {}).get("", [0])[GROUPS]
     for landmark in reversed(LANDMARKS):
@@ -239,7 +239,7 @@ def _measure_selection(summary: Summary) -> Selection | None:
     return None
 
 
-def _fit_slope(landmark: int, groups: Mapping[int, Sums]) -> Selection:
+def _fit_slope(landmark: int, groups: Mapping[int, Sums]) -> LengthSelection:
     """Least squares of the rate on log2 of the eventual length, session-robust variance (HC1)."""
     total = add_sums(groups.values())
     lengths = {calls: math.log2(calls) for calls in groups}
@@ -257,7 +257,7 @@ def _fit_slope(landmark: int, groups: Mapping[int, Sums]) -> Selection:
     df = total[GROUPS] - 2.0
     error = math.sqrt(meat * total[GROUPS] / df) / spread
     half = t_quantile(0.975, df) * error
-    return Selection(
+    return LengthSelection(
         landmark=landmark,
         slope=slope,
         low=slope - half,

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from warmstart.errors import UsageError
 from warmstart.model import Kind, Message, Role, Session
 from warmstart.sources import (
-    USAGE_NAMES,
+    ANTHROPIC_USAGE,
     as_bool,
     as_dict,
     as_text,
@@ -106,6 +106,6 @@ def _complete(message: Message, entry: dict[str, Any]) -> Message:
         message,
         timestamp=parse_time(entry.get("timestamp")),
         model=as_text(entry.get("model")),
-        tokens=parse_tokens(entry.get("usage"), USAGE_NAMES),
+        tokens=parse_tokens(entry.get("usage"), ANTHROPIC_USAGE),
         kind=Kind.WARMUP if is_warmup else Kind.TURN,
     )

@@ -16,7 +16,7 @@ from warmstart.model import CallFact, ErrorClass, SessionFacts, Status
 from warmstart.profile.rules import ToolRules
 from warmstart.profile.tool_types import ToolType
 
-__all__ = ["How", "Recovery", "Scan", "find_recoveries", "scan_calls"]
+__all__ = ["How", "RepairedCall", "Scan", "find_recoveries", "scan_calls"]
 
 REPAIR_WINDOW = 10
 """A failure counts as repaired when the same tool works again within this many judged calls."""
@@ -33,7 +33,7 @@ class How(StrEnum):
     OTHER_TOOL = "another tool"
 
 
-class Recovery(NamedTuple):
+class RepairedCall(NamedTuple):
     """A failed call and the call that put it right."""
 
     tool: str
@@ -69,7 +69,7 @@ class Scan(NamedTuple):
 _SAME_CALL, _NEW_VALUES, _NEW_ARGUMENTS, _OTHER_TOOL = How
 _OTHER = str(ToolType.OTHER)
 _OK, _ERROR = Status.OK, Status.ERROR
-_make_recovery = partial(tuple.__new__, Recovery)
+_make_recovery = partial(tuple.__new__, RepairedCall)
 """A named tuple's own constructor takes three times as long."""
 _tool_of = itemgetter(CallFact._fields.index("tool"))
 _NOTHING = Scan((), (), (), [], (), ())
@@ -100,7 +100,7 @@ def scan_calls(facts: SessionFacts, rules: ToolRules, known: dict[str, bool]) ->
     return Scan(judged, list(map(_tool_of, judged)), names, failed, others, trivial)
 
 
-def find_recoveries(scan: Scan, types: dict[str, str]) -> Iterator[Recovery]:
+def find_recoveries(scan: Scan, types: dict[str, str]) -> Iterator[RepairedCall]:
     """For each failure the success that followed, where one did.
 
     The same tool is looked for first; failing that, a call of another tool of the same type that

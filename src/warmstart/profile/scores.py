@@ -59,7 +59,7 @@ class Trend:
 
     @property
     def odds_ratio(self) -> float:
-        """The same as a factor on the odds."""
+        """The effect as a factor on the odds."""
         return math.exp(self.log_odds)
 
     @property

@@ -1,7 +1,7 @@
 """The calls of one tool in one session, where some of them failed: what comparisons are made in.
 
 Made once for a session and used twice: for the trend inside sessions, and for how soon a tool that
-worked works again, which is what its repairs are to be held against.
+worked works again, with which its repairs are compared.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ def _score_limits(rate: float, n: float, critical: float) -> tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class _Spread:
+class _RateSpread:
     variance: float
     df: float
     deff: float
@@ -160,7 +160,7 @@ def _residual(sums: Sums, rate: float) -> float:
     return max(0.0, sums[EE] - 2.0 * rate * sums[EN] + rate * rate * sums[NN])
 
 
-def _spread(sums: Sums) -> _Spread:
+def _spread(sums: Sums) -> _RateSpread:
     groups, calls = sums[GROUPS], sums[CALLS]
     rate = sums[ERRORS] / calls
     simple = rate * (1.0 - rate) / calls
@@ -169,12 +169,12 @@ def _spread(sums: Sums) -> _Spread:
     if groups > 1 and residual > 1e-9 * calls and simple > 0.0:
         deff = groups / (groups - 1) * residual / (calls * calls) / simple
         deff = max(deff, fade_assumed(assumed, min(sums[ERRORS], calls - sums[ERRORS])))
-        return _Spread(deff * simple, groups - 1.0, deff, estimated=True)
+        return _RateSpread(deff * simple, groups - 1.0, deff, estimated=True)
     deff = assumed
     n_eff = calls / deff
     shrunk = (rate * n_eff + 1.0) / (n_eff + 2.0)
     df = groups - 1.0 if groups > 1 else max(1.0, n_eff - 1.0)
-    return _Spread(shrunk * (1.0 - shrunk) / (n_eff + 2.0), df, deff, estimated=False)
+    return _RateSpread(shrunk * (1.0 - shrunk) / (n_eff + 2.0), df, deff, estimated=False)
 
 
 def _icc(sums: Sums) -> float | None:

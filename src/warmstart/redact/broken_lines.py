@@ -1,8 +1,8 @@
 """Secrets broken over two lines, as terminals, mails and editors wrap them.
 
-Where a line ends in characters of a key and the next one begins with a run of them that is no word,
-the end of the one and the beginning of the other are put together and searched like any text. What
-is found counts only if it goes over the break.
+Where a line ends in characters of a key and the next one begins with a run of them that is not a
+word, the end of the one and the beginning of the other are put together and searched like any text.
+What is found counts only if it goes over the break.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from warmstart.redact.values import count_changes, is_wordy
 
 FREE_BREAKS, CHARACTERS_PER_BREAK = 500, 400
 """How many breaks of a text are looked at; a text with more of them is a list."""
+FREE_CHARACTERS, SHARE = 150_000, 4
+"""How much is put together: this, and one in so many characters of the text."""
 MAX_FIRST = 300
 """How much of the first line is put before the second half."""
 RANK = 0
@@ -34,8 +36,8 @@ def find_broken(view: View, search: Search) -> Iterator[Span]:
     breaks: list[tuple[int, int, int]] = []
     starts, texts = [], []
     size = 0
-    most = FREE_BREAKS + len(text) // CHARACTERS_PER_BREAK
-    for match in islice(_BREAK.finditer(text), most):
+    most = FREE_CHARACTERS + len(text) // SHARE
+    for match in islice(_BREAK.finditer(text), FREE_BREAKS + len(text) // CHARACTERS_PER_BREAK):
         end = match.start() - (text[match.start() - 1 : match.start()] == "\r")
         if end < 5 or not _BEFORE.match(text, end - 5) or not _is_rest(match["rest"]):
             continue
@@ -45,6 +47,8 @@ def find_broken(view: View, search: Search) -> Iterator[Span]:
         starts.append(size)
         texts.append(text[first:end] + match["rest"])
         size += len(texts[-1]) + len(_BETWEEN)
+        if size > most:
+            break
     if not texts:
         return
     for span in search(_BETWEEN.join(texts)):

@@ -37,7 +37,7 @@ class Command(NamedTuple):
     needs: str = ""
     """Only with one of these words among the arguments."""
     position: int = 0
-    """Which argument that is no flag is the secret, counted from 1; -1 is the last."""
+    """Which argument, flags not counted, is the secret, counted from 1; -1 is the last."""
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -84,9 +84,12 @@ _WORDS = re.compile(r"(?<![\w-])[\w-]{2,20}+(?:\.exe)?(?=[\"'`]?[\s,]|$)")
 _GAP = re.compile(r"[\"'`]?(?:[ \t]{1,8}|[ \t]{0,4},\s{0,8})(?=[^\s,])")
 _STOP = re.compile(r"[|;&\n>)\]}#]")
 _PIPED = re.compile(
-    r"echo[ \t]{1,4}(?:-\w[ \t])?(?P<quote>[\"']?)(?P<secret>[^\s\"'|]{6,128})(?P=quote)"
-    r"[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]{1,4}-s"
+    r"\|[ \t]{0,4}(?:sudo[ \t]{1,4}-s"
     r"|(?:sudo[ \t]{1,4})?(?:passwd|cryptsetup|chpasswd|\w{1,20} login))\b"
+)
+_ECHO = re.compile(r"(?i)\b(?:echo|printf)[ \t]{1,4}(?:-\w[ \t]{1,4})?")
+_SET_PASSWORD = re.compile(
+    r"set password for \S{1,80}+[ \t]{0,4}=[ \t]{0,4}(?:password\()?(?=['\"])"
 )
 _SQL = re.compile(r"password (?=['\"])")
 _IDENTIFIED = re.compile(
@@ -108,8 +111,8 @@ def find_arguments(view: View, lowered: str, work: Work) -> Iterator[Span]:
     for pattern in (*_SHORT_FLAGS, *_ANCHORS):
         yield from find_at(view, lowered, pattern, read, work)
     for pattern, reader in (
-        (_SQL, _read_sql), (_IDENTIFIED, _read_identified), (_PASSWORD_FIELD, _read_input),
-        (_PIPED, _read_piped),
+        (_SQL, _read_sql), (_IDENTIFIED, _read_identified), (_SET_PASSWORD, _read_identified),
+        (_PASSWORD_FIELD, _read_input), (_PIPED, _read_piped),
     ):  # fmt: skip
         yield from find_at(view, lowered, pattern, partial(reader, view), work)
 
@@ -166,7 +169,7 @@ def _read_word(view: View, start: int) -> Value | None:
         return None
     word = match.group()
     cut = next((at for at, sign in enumerate(word) if sign in '"`' or word.startswith("',", at)), 0)
-    if cut and view.count_backslashes(start + cut) == 0 and "'" not in word[:cut]:
+    if cut > 2 and view.count_backslashes(start + cut) == 0 and "'" not in word[:cut]:
         word = word[:cut]
     return Value(start, start + len(word), Place.LITERAL)
 
@@ -218,7 +221,7 @@ def _is_flag(flag: str, word: str) -> bool:
 def _unquote(text: str, value: Value) -> Value:
     quote = text[value.start]
     if quote in "\"'" and value.end - value.start > 2:
-        closing = text.find(quote, value.start + 1, value.start + 300)
+        closing = text.rfind(quote, value.start + 1, value.end)
         if closing > 0:
             return Value(value.start + 1, closing, Place.LITERAL)
     return value
@@ -259,7 +262,7 @@ def _is_wanted(value: str) -> bool:
 
 
 def _read_identified(view: View, match: re.Match[str]) -> list[Span]:
-    """``IDENTIFIED BY '…'``."""
+    """``IDENTIFIED BY '…'``, ``SET PASSWORD FOR x = '…'``."""
     return _take(view, read_argument(view, match.end()))
 
 
@@ -280,10 +283,14 @@ def _read_input(view: View, match: re.Match[str]) -> list[Span]:
 
 def _read_piped(view: View, match: re.Match[str]) -> list[Span]:
     """``echo secret | sudo -S``."""
-    start, end = match.span("secret")
-    if "chpasswd" in match.group() and ":" in match["secret"]:
-        start = view.text.index(":", start) + 1
-    return _take(view, Value(start, end, Place.LITERAL))
+    text, low = view.text, max(match.start() - MAX_BACK, 0)
+    low = max(text.rfind("\n", low, match.start()), low)
+    echoes = list(_ECHO.finditer(text, low, match.start()))
+    value = read_argument(view, echoes[-1].end()) if echoes else None
+    if value is None or value.start >= match.start():
+        return []
+    name = text.find(":", value.start, value.end) if "chpasswd" in match.group() else -1
+    return _take(view, value._replace(start=name + 1) if name > 0 else value)
 
 
 def _take(view: View, value: Value | None) -> list[Span]:

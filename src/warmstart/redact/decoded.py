@@ -74,12 +74,20 @@ class View:
         return begin, self._origins[last] + end - (self._ends[last - 1] if last else 0)
 
     def count_backslashes(self, place: int) -> int:
-        """How many backslashes the original has in the escape for this character; 0 if none."""
-        if not self._raw:
-            return 0
-        piece = self._piece(place)
-        escape = self._raw[piece]
-        return len(escape) - len(escape.lstrip("\\")) if piece % 2 else 0
+        """How many backslashes the original has in the escape for this character; 0 if none.
+
+        ``%22`` and ``&quot;`` count as one, and for each time that they were encoded again as many
+        as a string in a string would have.
+        """
+        escape = self.find_escape(place)
+        if escape[:1] in {"%", "&"}:
+            return int(2 ** (1 + max(escape.count("25", 1, -2), escape.count("amp;")))) - 1
+        return len(escape) - len(escape.lstrip("\\"))
+
+    def find_escape(self, place: int) -> str:
+        """The escape that the original has for this character; nothing where it stands itself."""
+        piece = self._piece(place) if self._raw else 0
+        return self._raw[piece] if piece % 2 else ""
 
     def _piece(self, place: int) -> int:
         if not self._ends:

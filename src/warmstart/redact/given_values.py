@@ -27,7 +27,7 @@ def list_forms(known: Known) -> dict[str, str]:
     """Every way to write a known value, and the value it stands for; short values are left out.
 
     Raises:
-        RedactionError: a value is no text.
+        RedactionError: a value is not text.
     """
     values = list(known.values() if isinstance(known, Mapping) else known)
     if not all(isinstance(value, str) for value in values):

@@ -66,7 +66,7 @@ def find_instructions(text: str) -> tuple[str, ...]:
 
 
 def find_orders(text: str) -> tuple[Finding, ...]:
-    """The same with the words: one finding of each kind, sorted by kind."""
+    """The findings with their words: one finding of each kind, sorted by kind."""
     found = dict.fromkeys(_find_hidden(text), "")
     visible = strip_hidden(text).lower()
     found |= dict(_find_phrases(visible))
@@ -136,7 +136,7 @@ def _decode(blob: str) -> str:
 def fence(text: str, label: str = "data") -> str:
     """The text between two marks that it cannot contain, the same every time.
 
-    The mark is made from the text's own hash, so whoever wrote the text could not write the mark.
+    The mark is made from the text's own hash, so the author of the text could not write the mark.
     """
     clean = strip_hidden(text)
     digest = hashlib.sha256(clean.encode("utf-8", "surrogatepass")).hexdigest()

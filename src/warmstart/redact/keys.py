@@ -52,13 +52,17 @@ def find_keys(view: View, work: Work) -> Iterator[Span]:
     """Vendor keys and private key blocks."""
     text = view.text
     for start, end, kind in _find_all(text, work):
-        yield Span(*view.locate(start, end), kind, text[start:end], RANK)
+        value = CROWDED if kind == CROWDED else text[start:end]
+        yield Span(*view.locate(start, end), kind, value, RANK)
 
 
 def _find_all(text: str, work: Work) -> Iterator[tuple[int, int, str]]:
     windows = list(_windows(text))
     inner = [rule for rule in INNER_RULES if rule.mark in text] if windows else []
     for low, high in windows:
+        if work.is_used_up:
+            yield low, len(text), CROWDED
+            break
         yield from _find_marked(text, low, high, work)
         if inner:
             yield from _find_inner(inner, text, low, high, work)
@@ -216,7 +220,7 @@ def _find_headless(text: str, done: int, work: Work) -> Iterator[tuple[int, int,
     """Blocks whose beginning was cut off: what is left of the body stands right before the end."""
     for end in _PEM_END.finditer(text):
         if end.start() >= done:
-            if not work.spend(4):
+            if not work.spend(10):
                 yield end.start(), len(text), CROWDED
                 return
             start = _start_of_body(text, _before_dashes(text, end.start()))

@@ -7,7 +7,7 @@ from enum import IntEnum
 from functools import lru_cache
 
 MAX_NAME = 128
-ROOTS = ("pass", "pwd", "secret", "token", "key", "auth", "cred", "session", "sid", "jwt",
+ROOTS = ("pass", "pwd", "psk", "secret", "token", "key", "auth", "cred", "session", "sid", "jwt",
          "webhook", "signature", "sig=", "dsn", "pat=")  # fmt: skip
 """Every telling name has one of these in it."""
 
@@ -24,7 +24,7 @@ class Strength(IntEnum):
 
 
 _NAMED: tuple[tuple[re.Pattern[str], str, Strength], ...] = (
-    (re.compile(r"passw|passphrase|passcode|pwd|(?<![a-z])pass(?![a-z])"
+    (re.compile(r"passw|passphrase|passcode|pwd|(?<![a-z])(?:pass|psk)(?![a-z])"
                 r"|(?:db|user|my|root|admin|mail|smtp|ftp|ldap|sql|store|key|auth|http|proxy|redis|pg"
                 r"|src|dest)pass(?![a-z])"), "password", Strength.PASSWORD),
     (re.compile(r"secret"), "secret", Strength.STRONG),
@@ -83,13 +83,14 @@ _HEAD = re.compile(
 _VERDICTS = frozenset({"PASS", "Pass"})
 """A test runner's word, unless something is assigned to it."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_ASCII_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 
 
 def lower_same_length(text: str) -> str:
     """Lower case with every character still in its place."""
     lowered = text.lower()
-    return lowered if len(lowered) == len(text) else text.translate(_ASCII_LOWER)
+    if len(lowered) != len(text):  # the only letter that becomes two
+        lowered = text.replace("\u0130", "i").lower()
+    return lowered
 
 
 def is_harmless_name(name: str) -> bool:

@@ -47,14 +47,17 @@ _SIGN = (
     rf"(?P<sign>[ \t]{{0,8}}(?:{_TYPE}(?:={{1,3}}>?|[:?+]=)|:{{1,2}}(?![=/])|\|)[ \t]{{0,8}}"
     r"|[ \t]{1,8}is:?[ \t]{1,4}"
     r"|(?P<comma>[ \t]{0,4},[ \t]{0,4})(?=[\"'`])"
-    r"|(?P<element>[ \t]{0,4}>)(?=[^<>\n]{4})"
+    r"|(?P<element>[ \t]{0,4}>)(?=[^\n]{4})"
     r"|(?P<attribute>[ \t]{0,4},?\s{0,12}+[\"'`]?value[\"'`]?[ \t]{0,4}[:=][ \t]{0,4})"
-    r"|(?P<space>[ \t]{1,4}(?:is[ \t]|by[ \t])?)(?=[bru]?[\"'`]?[^\s\"'`]{8}))"
+    r"|(?P<call>\()(?=[\"'`])"
+    r"|(?P<space>[ \t]{1,4}(?:is[ \t]|by[ \t])?)(?=[bru]?(?:[\"'`]\S{8}|[^\s\"'`]{8})))"
 )
 _FLAG = re.compile(
     r"-(?<![\w-]-)-?(?P<name>[a-z][\w.\-]{2,48}+)"
     r"[\"'`]?(?:[ \t]{1,4}|[ \t]{0,2},\s{0,4}|=)(?=[\"'`]?\S{6})"
 )
+_SETTER = re.compile(r"(?i)(?:set|with)?_?(?:db|user)?_?(?:password|passphrase)\Z")
+"""What a method is called that is given a password: ``setPassword("…")``."""
 _NAME_BACK = re.compile(r"[\w.\-]{0,48}")
 _QUOTES = "\"'`"
 _STRING = {quote: re.compile(rf"[^{quote}\n\ue000]{{0,{MAX_VALUE_LENGTH}}}+") for quote in _QUOTES}
@@ -64,20 +67,22 @@ _ENDS = {
     "&": re.compile(rf"[^\s\"'`&#<>\ue000]{{1,{MAX_VALUE_LENGTH}}}+"),
     ";": re.compile(r"[^;\n\"\ue000]{1,512}+"),
     ">": re.compile(r"[^<\n\ue000]{1,512}+"),
+    "|": re.compile(r"[^|\n\ue000]{1,512}+"),
 }
 _LINE_START = re.compile(
-    r"(?P<begin>\n|\A|[\"'`](?=[ \t]|export |ENV ))[ \t]{0,24}"
+    r"(?P<begin>\n|\A|[\"'`](?=[ \t+\-]|export |ENV ))[ \t]{0,24}"
     r"(?:\d{1,6}[ \t]{0,2}[\t:|→] {0,8})?(?:[-+>$#*]{1,2} {0,8})?"
     r"(?:export |set |setx |env |declare -x |ENV |ARG |Environment=|env:|\$env:)?"
     r"(?P<open>[\"'`]?)\Z"
 )
-_SHELL_WORD = re.compile(r"(?:\A|[\s\"'`])\Z")
+_SHELL_WORD = re.compile(r"(?:\A|[\s\"'`=]|\d:)\Z")
 _PREFIXED = re.compile("[bBrRuUf][\"'`]")
 _ANY_QUOTE = re.compile("[\"'`]")
 _GOES_ON = frozenset(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!@#$%^*(=?~{[<-_"
 )
 """What after a closing quote says that the quote was part of a shell word."""
+_AFTER_STRING = frozenset({"", *" \t\n,;:)]}"})
 _TRAIL = ".,;:!?\\*|&\"'`"
 _OPENERS = {")": "(", "]": "[", "}": "{"}
 
@@ -110,9 +115,10 @@ def find_pairs(view: View, lowered: str, work: Work) -> Iterator[Span]:
 @cache
 def _pattern(root: str) -> re.Pattern[str]:
     word = re.escape(root.rstrip("=")) + ("(?==)" if root.endswith("=") else "")
-    least = r"\S[\s\S]{5}" if root in {"pass", "pwd"} else r"[^\s\"'`]{8}"
+    short = root in {"pass", "pwd", "psk"}
+    least = r"[\"'`]?\S[\s\S]{5}" if short else r"(?:[\"'`]\S{8}|[^\s\"'`]{8})"
     tail = r"[\w.\-]{0,48}+(?P<close>(?:[\"'`][\])]?|\])?+)"
-    return re.compile(f"{word}{tail}{_SIGN}(?=[bru]?[\"'`]?{least})")
+    return re.compile(f"{word}{tail}{_SIGN}(?=[bru]?{least})")
 
 
 def _find_named(
@@ -135,7 +141,8 @@ def _find_named(
 
 
 def _span(view: View, start: int, end: int, kind: str) -> Span:
-    return Span(*view.locate(start, end), kind, view.text[start:end], RANK)
+    value = CROWDED if kind == CROWDED else view.text[start:end]
+    return Span(*view.locate(start, end), kind, value, RANK)
 
 
 def _read_pair(view: View, match: re.Match[str], work: Work) -> tuple[Value, str] | None:
@@ -148,7 +155,7 @@ def _read_pair(view: View, match: re.Match[str], work: Work) -> tuple[Value, str
         return None
     work.spend(16)
     value = _read_value(view, match, start)
-    if value is None or not work.spend(20 + (value.end - value.start) // 24):
+    if value is None or not work.spend(20 + (value.end - value.start) // 8):
         return None
     if not _is_told(text[value.start : value.end], name, told[1], match, value.place):
         return None
@@ -159,6 +166,10 @@ def _read_pair(view: View, match: re.Match[str], work: Work) -> tuple[Value, str
 def _is_told(value: str, name: str, strength: Strength, match: re.Match[str], place: Place) -> bool:
     """Whether the value is the secret that the name and the sign after it announce."""
     if match["space"] is not None and not _tells_by_space(value, name, strength):
+        return False
+    if match["sign"] == " :" and not match["close"]:
+        return False  # a variable of psql
+    if match["call"] is not None and not _SETTER.match(name.rpartition(".")[2]):
         return False
     listed = match["comma"] is not None and not name.isupper()
     head = is_head(name) and not listed  # in a list of words nothing is about the next one
@@ -182,22 +193,29 @@ def is_announced(
     value: str, strength: Strength, name: str, *, place: Place, head: bool | None = None
 ) -> bool:
     """Whether a value is the secret its name announces."""
-    head = is_head(name) if head is None else head
-    if name.lower() == "pwd":  # a folder as often as a password
-        head = False
-        if ("/" in value or "\\" in value) and not is_random(value):
-            return False
+    if _is_folder(name, value):
+        return False
+    if strength is Strength.WEAK and place < Place.LITERAL and "signature" in name.lower():
+        return False  # of a message or a thought: it proves who wrote it and opens nothing
+    head = name.lower() != "pwd" and (is_head(name) if head is None else head)
     if place is Place.QUOTED and name.isupper():
         place = Place.LITERAL
     vendor = strength is Strength.WEAK and is_digest_or_uuid(value) and is_vendor_name(name)
     return is_secret_value(value, strength, place=place, head=head, vendor=vendor)
 
 
+def _is_folder(name: str, value: str) -> bool:
+    """``pwd`` names a folder as often as a password."""
+    if name.lower() != "pwd" or ("/" not in value and "\\" not in value):
+        return False
+    return not is_random(value, least=10)
+
+
 def _read_value(view: View, match: re.Match[str], name_start: int) -> Value | None:
     """What stands after the sign, by how a value is written there."""
     text, start = view.text, match.end()
     if match["element"] is not None:
-        value = _read_until(text, start, ">", Place.LITERAL)
+        value = _read_until(view, match, ">", Place.LITERAL)
         return value if value and text.startswith("</", value.end) else None
     opener = start + (_PREFIXED.match(text, start) is not None)
     if text[opener : opener + 1] not in {'"', "'", "`"}:
@@ -237,22 +255,45 @@ def _read_string(view: View, opener: int) -> Value | None:
     """A string from its opening quote to the quote that closes it on the same level of escaping."""
     text, quote = view.text, view.text[opener]
     level = view.count_backslashes(opener)
+    closed: Value | None = None
     place = opener + 1
     for _ in range(MAX_QUOTES):
         place = _end_of(_STRING[quote], text, place)
         sign, depth = text[place : place + 1], view.count_backslashes(place)
-        if sign == quote and text[place - 1] == "\\":
-            place += 1  # both written as numbers: an escaped quote all the same
-            continue
-        if sign == quote:
-            if depth % (2 * level + 2) == level:
-                return Value(opener + 1, place, Place.QUOTED)
-            if depth < level:
-                return None
-        elif sign != "\n" or depth <= level:
-            return None
-        place += 1
-    return None
+        if sign == quote and depth % (2 * level + 2) == level and _may_close(view, opener, place):
+            closed = Value(opener + 1, place, Place.QUOTED)
+            doubled = _count_doubled(view, place, level, empty=place == opener + 1)
+            if not doubled:
+                break
+            place += doubled
+        elif (sign == quote and depth >= level) or (sign == "\n" and depth > level):
+            place += 1
+        else:
+            break
+    return closed
+
+
+def _may_close(view: View, opener: int, place: int) -> bool:
+    """Whether a quote is written as the opening one is.
+
+    Two backslashes before an apostrophe are one in a string of JSON; what follows tells.
+    """
+    text, before, here = view.text, view.find_escape(opener), view.find_escape(place)
+    if text[place - 1] == "\\":
+        return False  # both written as numbers: an escaped quote all the same
+    if here[:1] in {"%", "&"}:
+        return here[:1] == before[:1]
+    return text[place] != "'" or here == before or text[place + 1 : place + 2] in _AFTER_STRING
+
+
+def _count_doubled(view: View, place: int, level: int, *, empty: bool) -> int:
+    r"""How long the sign is for one quote inside a string: SQL's ``''``, a shell's ``'\''``."""
+    text = view.text
+    if text[place : place + 2] != "''":
+        return 0
+    if view.count_backslashes(place + 1) > level and text[place + 2 : place + 3] == "'":
+        return 3
+    return 0 if empty or view.count_backslashes(place + 1) != level else 2
 
 
 def _end_of(pattern: re.Pattern[str], text: str, start: int, stop: int = TO_THE_END) -> int:
@@ -267,9 +308,12 @@ def _read_bare(view: View, match: re.Match[str], name_start: int, start: int) ->
     if match["comma"] is not None:
         return None
     if match["sign"] == "=" and before[-1:] in {"?", "&"}:
-        return _read_until(text, start, "&", Place.LITERAL)
+        return _read_until(view, match, "&", Place.LITERAL)
     if before.rstrip(" ")[-1:] == ";":
-        return _read_until(text, start, ";", Place.LITERAL)
+        return _read_until(view, match, ";", Place.LITERAL)
+    if match["sign"].strip() == "|":
+        cell = _read_until(view, match, "|", Place.LINE)
+        return None if cell is None or is_call(text[cell.start : cell.end]) else cell
     return _read_open(view, match, name_start, start)
 
 
@@ -280,16 +324,20 @@ def _read_open(view: View, match: re.Match[str], name_start: int, start: int) ->
     line = _LINE_START.search("x" * (low > 0) + text[low:name_start])
     around = _level_of(view, name_start, line)
     first = line is not None or _opens_string(text, name_start, match)
-    if text[name_start] == "-":
+    if _is_option(text, name_start, match):
         return _read_run(view, start, around, Place.LITERAL)
     if match["sign"] == "=" and (first or _is_variable(text, name_start, match)):
         code = is_call(_rest_of_line(text, start))
         return None if code else _read_run(view, start, around, Place.LITERAL)
-    return (
-        _read_line(view, start, around)
-        if first and match["space"] is None
-        else _read_part(text, start)
-    )
+    if match["space"] is None and (first or "is" in match["sign"]):
+        return _read_line(view, start, around)
+    return _read_part(text, start)
+
+
+def _is_option(text: str, name_start: int, match: re.Match[str]) -> bool:
+    """A flag, or ``ENV name value`` of a Dockerfile."""
+    docker = match["space"] is not None and text.startswith("\nENV ", name_start - 5)
+    return docker or text[name_start] == "-"
 
 
 def _opens_string(text: str, name_start: int, match: re.Match[str]) -> bool:
@@ -300,7 +348,7 @@ def _opens_string(text: str, name_start: int, match: re.Match[str]) -> bool:
 def _is_variable(text: str, name_start: int, match: re.Match[str]) -> bool:
     """``… NAME=value``: upper case and a word of its own, as shells and docker write it."""
     name = text[name_start : match.start("close")]
-    return name.isupper() and bool(_SHELL_WORD.search(text[max(name_start - 1, 0) : name_start]))
+    return name.isupper() and bool(_SHELL_WORD.search(text[max(name_start - 2, 0) : name_start]))
 
 
 def _level_of(view: View, name_start: int, line: re.Match[str] | None) -> Around:
@@ -369,8 +417,15 @@ def _read_part(text: str, start: int) -> Value | None:
     return Value(start, start + len(value), Place.BARE) if len(value) >= MIN_VALUE_LENGTH else None
 
 
-def _read_until(text: str, start: int, sign: str, place: Place) -> Value | None:
+def _read_until(view: View, match: re.Match[str], sign: str, place: Place) -> Value | None:
+    """Up to a sign that ends it, unless the sign is written as an escape and thus part of it."""
+    text, start = view.text, match.end()
+    level = view.count_backslashes(match.end("sign") - 1)
     end = _end_of(_ENDS[sign], text, start)
+    for _ in range(MAX_QUOTES):
+        if end >= len(text) or view.count_backslashes(end) <= level:
+            break
+        end = _end_of(_ENDS[sign], text, end + 1)
     value = text[start:end].rstrip()
     return Value(start, start + len(value), place) if len(value) >= MIN_VALUE_LENGTH else None
 

@@ -39,13 +39,14 @@ from warmstart.redact.people import (
 from warmstart.redact.span import Span, merge_spans
 from warmstart.redact.urls_headers import find_wires
 from warmstart.redact.values import Place, is_random
-from warmstart.redact.work import CROWDED, Work, allow
+from warmstart.redact.work import CROWDED, CROWDED_UNITS, Work, allow
 
 MAX_CHARACTERS = 64_000_000
 MAX_DEPTH = 200
 MAX_ROUNDS = 8
-NEAR_LINES = 2
-MAX_REMEMBERED = 256
+NEAR_LINES, NEAR_CHARACTERS = 2, 32_768
+"""How far around a placeholder is looked at again; the longest look back of a rule is 400."""
+MAX_REMEMBERED = 128
 """Values looked for in later texts; more would make a long run quadratic."""
 MIN_REMEMBERED_LENGTH = 12
 SHORT_TEXT, MAX_CLEAN = 240, 20_000
@@ -122,14 +123,14 @@ class Redactor:
         """The text without secrets; redacting the result again changes nothing.
 
         Raises:
-            RedactionError: it is no text, or longer than ``MAX_CHARACTERS``.
+            RedactionError: it is not text, or longer than ``MAX_CHARACTERS``.
         """
         _check(text)
         if self._is_known_clean(text):
             return text
         self.learn(text)
         self._reserve(text)
-        work = Work(len(text))
+        work = Work(allow(len(text)))
         spans = self._find(text, work)
         if not spans:
             self._note_clean(text)
@@ -137,18 +138,15 @@ class Redactor:
         text = self._replace(text, spans)
         for _ in range(MAX_ROUNDS):
             # A shorter text has a smaller allowance, so what was just enough may not be again.
-            scarce = work.spent * 2 > allow(len(text))
-            again = self._redact_all(text, work) if scarce else self._redact_near(text)
+            if work.spent * 2 > allow(len(text)):
+                work = Work(CROWDED_UNITS if work.is_used_up else allow(len(text)))
+                again = self._replace(text, self._find(text, work))
+            else:
+                again = self._redact_near(text)
             if again == text:
                 break
             text = again
         return text
-
-    def _redact_all(self, text: str, work: Work) -> str:
-        fresh = Work(len(text))
-        spans = self._find(text, fresh)
-        work.spent = fresh.spent
-        return self._replace(text, spans) if spans else text
 
     def _is_known_clean(self, text: str) -> bool:
         """Whether this very text had no secret, and nothing was learned since that it may hold."""
@@ -168,7 +166,7 @@ class Redactor:
         last = 0
         for low, high in _lines_with_placeholders(text):
             near = text[low:high]
-            spans = self._find(near, Work(len(near)))
+            spans = self._find(near, Work(allow(len(near))))
             parts += (text[last:low], self._replace(near, spans) if spans else near)
             last = high
         parts.append(text[last:])
@@ -178,7 +176,7 @@ class Redactor:
         """A JSON value with every text in it redacted, keys too, and the same structure.
 
         Raises:
-            RedactionError: it is no JSON value, or nested deeper than ``MAX_DEPTH``.
+            RedactionError: it is not a JSON value, or nested deeper than ``MAX_DEPTH``.
         """
         return self._walk(value, 0)
 
@@ -209,7 +207,7 @@ class Redactor:
         return clean
 
     def _walk_items(self, items: list[Any] | tuple[Any, ...], depth: int) -> list[Any]:
-        """Items one by one; what follows a flag such as ``--password`` is told by it."""
+        """Items one by one; what follows a flag such as ``--password`` is named by it."""
         clean: list[Any] = []
         before: Any = None
         for item in items:
@@ -324,9 +322,11 @@ def _lines_with_placeholders(text: str) -> Iterator[tuple[int, int]]:
         if match.end() <= high:
             continue
         start, end = match.span()
+        low_limit = max(start - NEAR_CHARACTERS, 0)
+        high_limit = min(end + NEAR_CHARACTERS, len(text))
         for _ in range(NEAR_LINES + 1):
-            start = max(text.rfind("\n", 0, start), 0)
-            end = _after(text.find("\n", end), len(text))
+            start = max(text.rfind("\n", low_limit, start), low_limit)
+            end = _after(text.find("\n", end, high_limit), high_limit)
         if start > high:
             if high >= 0:
                 yield low, high

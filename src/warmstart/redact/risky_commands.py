@@ -136,7 +136,7 @@ _RUN = re.compile(
 )
 _DOWNLOADS = ("curl ", "wget ", "iwr ", "invoke-webrequest ")
 MAX_RUNS = 500
-"""Commands looked at; a text with more of them is no example."""
+"""Commands looked at; a text with more of them is not an example."""
 
 
 def find_download_run(text: str) -> str:

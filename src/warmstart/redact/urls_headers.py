@@ -27,9 +27,10 @@ from warmstart.redact.work import CROWDED, Work, end_of_window
 
 RANK = 1
 _USERINFO = re.compile(
-    r"://(?:(?P<user>[^\s/:@\"'<>`\ue000]{0,256}+):(?P<secret>[^\s/\"'<>`\ue000]{1,512})@(?=[\w\[.$%{-])"
+    r"://(?:(?P<user>[^\s/:@\"'<>`\ue000]{0,256}+):(?P<secret>[^\s/\"'\ue000]{1,512})@(?=[\w\[.$%{-])"
     r"|(?P<lone>[\w.~%+=-]{16,512}+)@(?=[\w\[]))"
 )
+_IN_ADDRESS = frozenset("<>`")
 _JDBC = re.compile(r"jdbc:oracle:\w{1,12}:[\w.-]{1,64}/(?P<secret>[^\s@\"']{4,128}+)@")
 _DEFAULTS = words(
     "password pass passwd pwd secret postgres root admin guest user username test token mysql "
@@ -114,7 +115,7 @@ def find_at(
             yield from spans
         else:
             after = end_of_window(text, start)
-            yield Span(*view.locate(start, after), CROWDED, view.text[start:after], RANK)
+            yield Span(*view.locate(start, after), CROWDED, CROWDED, RANK)
         match = pattern.search(text, after)
 
 
@@ -133,6 +134,8 @@ def _judge_userinfo(view: View, match: re.Match[str]) -> Iterator[Span]:
     user, value = match["user"], match["secret"]
     if is_random(user, least=20):
         yield span_of(view, match, "url_credential", "user")
+    if not _IN_ADDRESS.isdisjoint(value) and not is_random(value, least=10):
+        return  # a tag, or the end of an address in a document
     if value.lower() in _DEFAULTS or value == user or is_reference(value):
         return
     if not (is_example(value) and len(value) < 40 and _is_marked(value)):

@@ -64,7 +64,7 @@ _MEMBER = re.compile(
 )
 _SUBSTITUTION = re.compile(
     r"\$\{\{[^{}]{0,80}\}\}|\$\{[^{}]{0,80}\}|\$\([^()]{0,80}\)|\{\{[^{}]{0,80}\}\}|#\{[^{}]{0,80}\}"
-    r"|%\(\w{1,40}\)[sdr]|%[sdvqr]|\{[\w.:]{0,40}\}|<%[=-]?[^%]{0,80}%>"
+    r"|%\(\w{1,40}\)[sdr]|%[sdvqr]|\{[\w.:!\[\]]{0,40}\}|<%[=-]?[^%]{0,80}%>"
     r"|</?[A-Za-z_][\w .:/|-]{0,60}>"
     r"|@\w{2,40}@|%\w{2,40}%|\$[A-Za-z_]\w{0,60}|\[[A-Za-z][\w -]{0,40}\]|`[^`]{0,80}`"
 )
@@ -74,6 +74,9 @@ _CUT_REFERENCE = re.compile(r"\$\([A-Za-z]{2}|\$?\{\{\s?[a-z]*$|<%[=-]?$|\$\{[A-
 _AROUND = re.compile(r"[A-Za-z_./:@ -]{0,120}")
 """What may stand around a substitution."""
 _CALL = re.compile(r"[&*!]?(?P<name>[A-Za-z_$][\w$.:?>-]{0,80}?)(?P<sign>[(\[{<])")
+_NO_CALL = re.compile(r"\)[A-Za-z0-9]")
+_UNCLOSED = re.compile(r"[^\s)\]}>\"'`,]{3,}+")
+"""Never in code: a word right after the arguments, or one word and no end of them."""
 _PATH_OF_NAMES = re.compile(
     r"[&*!]?[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)+[;,)\]}]*"
 )
@@ -84,6 +87,8 @@ _STATEMENT = re.compile(
 )
 _BARE_CODE = re.compile(r"^[@&*#/~.|]|[|;)]$")
 """Signs that are code in the middle of bare text and ordinary in a password."""
+_RULES = re.compile(r"[a-z_]{2,}+(?::[\w,.]++)?(?:\|[a-z_]{2,}+(?::[\w,.]++)?)++\Z")
+"""What frameworks write to check a field: ``required|string|min:8``."""
 _REGEX = re.compile(r"^\^.*\$$|^/.*/[gimsuy]{0,4}$|\\[dwsS][+*{]|\[\^?(?:a-z|A-Z|0-9)")
 _PLAIN_WORDS = words(
     "null none nil true false undefined string str bytes number integer boolean optional object "
@@ -121,14 +126,17 @@ _LABELS = words(
     "visible toggle hide show group kubernetes docker github gitlab aws azure google database db"
 )
 """A value of words with one of these among them is a label, a field or a placeholder."""
+_WITHOUT_SIGNS = re.compile(r"[^\d!@#$%^&*+=?~]*+")
+_NO_SIGNS = str.maketrans("", "", "-_./'")
 _SEPARATED = re.compile(r"[^\W\d_]+")
 _CHUNK = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\x00-\x7f]+")
-_PATH = re.compile(r"^(?:~|\.{0,2})/[\w@.~-]+(?:/|$)|^\.?[\w-]+(?:/[\w.-]+){2,}$")
+_PATH = re.compile(r"^(?:~|\.{0,2})/[\w@.~-]++(?:/|$)|^\.?[\w-]++(?:/[\w.-]++){2,}+$")
 _FILE = re.compile(r"(?i)^[\w./@-]*\.(?:py|[jt]sx?|[cm]js|json|ya?ml|md|txt|go|rs|java|rb|php|sh|"
                    r"html?|css|toml|lock|env|pem|crt|cer|key|cfg|ini|log|csv|xml|sql|com|org|io|"
                    r"net|dev|local|example)$")  # fmt: skip
-_DIGEST = re.compile(r"(?i)^(?:(?:sha(?:1|256|384|512)|md5)[-:~=].+|[0-9a-f]{32}|[0-9a-f]{40}|"
-                     r"[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})$")  # fmt: skip
+_DIGEST = re.compile(r"(?i)^(?:(?:sha(?:1|256|384|512)|md5)[-:~=].+|[0-9a-f]{16}|[0-9a-f]{24}|"
+                     r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|"
+                     r"[0-9a-f]{128})$")  # fmt: skip
 _UUID = re.compile(r"(?i)^\{?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\}?$")
 _BUILT = re.compile(
     r"^\d{4}-\d\d-\d\d|^\d{8}[_T-]\d{4,6}|/.*/|/.*\.\w{1,5}$|\w=\w|\||\.(?:jsonl?|py|md|txt)\b|#\d{1,6}$"
@@ -211,9 +219,16 @@ def _is_harmless(value: str, strength: Strength, place: Place) -> bool:
     """Placeholders, references, file names and numbers."""
     if _is_plain(value) or (" " in value and (place < Place.QUOTED or value.count(" ") > 3)):
         return True
-    if _stands_for_another(value) or (place is Place.BARE and _BARE_CODE.search(value)):
+    if _stands_for_another(value) or (place is Place.BARE and _is_bare_code(value)):
         return True
     return is_example(value) and (strength is not Strength.PASSWORD or _is_marked(value))
+
+
+def _is_bare_code(value: str) -> bool:
+    """Begins or ends as code does; a random value with one such sign is a password."""
+    if not _BARE_CODE.search(value):
+        return False
+    return value.count("/") > 1 or not is_random(value, least=12)
 
 
 def _is_plain(value: str) -> bool:
@@ -226,6 +241,7 @@ def _stands_for_another(value: str) -> bool:
     return (
         is_reference(value)
         or bool(_CUT_REFERENCE.match(value) or _VERSION.match(value) or _REGEX.search(value))
+        or _RULES.match(value) is not None
         or _is_file(value)
     )
 
@@ -272,16 +288,24 @@ def is_expression(line: str) -> bool:
 
 def is_call(line: str) -> bool:
     """A name of words with its arguments, with an index, or with members."""
-    path = _PATH_OF_NAMES.fullmatch(line)
-    if path is not None and (is_wordy(line[:LOOK]) or len(line) < 2 * len(line.split(".")) + 2):
+    if _is_path_of_names(line):
         return True
     call = _CALL.match(line)
     if call is None:
         return False
     name, after = call["name"], line[call.end() :].rstrip(",;")
+    if _NO_CALL.search(line) or _UNCLOSED.fullmatch(after):
+        return False
     if call["sign"] == "(" and (_is_identifier(name) or is_wordy(name)):
         return True
     return after.rstrip(")]}>?") != after and (name.islower() or is_wordy(name))
+
+
+def _is_path_of_names(line: str) -> bool:
+    """``a.b.c``, of words or of single letters."""
+    if not _PATH_OF_NAMES.fullmatch(line):
+        return False
+    return is_wordy(line[:LOOK]) or len(line) < 2 * len(line.split(".")) + 2
 
 
 def _is_identifier(name: str) -> bool:
@@ -328,8 +352,13 @@ def _is_password(value: str, *, place: Place, head: bool) -> bool:
     if all(character.isalpha() or character in "-_./'" for character in core):
         return _is_word_password(core, place=place, head=head)
     if place < Place.QUOTED:
-        return any(map(str.isdigit, value)) or any(c in value for c in "!@#$%^&*+=?~")
+        return not _WITHOUT_SIGNS.fullmatch(value) or _is_jumbled(value)
     return head or not is_wordy(value)
+
+
+def _is_jumbled(value: str) -> bool:
+    """Ten or more characters whose kind changes too often for words."""
+    return len(value) >= 10 and not is_wordy(value) and count_changes(value) * 3 >= len(value)
 
 
 def _is_word_password(value: str, *, place: Place, head: bool) -> bool:
@@ -338,7 +367,7 @@ def _is_word_password(value: str, *, place: Place, head: bool) -> bool:
     if not value.isascii():
         return False
     if not is_wordy(value):
-        return _changes_case(value) or (literal and len(value) >= 10)
+        return _changes_case(value.translate(_NO_SIGNS)) or (literal and len(value) >= 10)
     if "/" in value or _is_label(value):
         return False
     return literal and (_changes_case(value) or (head and _is_chosen(value, place)))

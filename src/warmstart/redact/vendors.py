@@ -1,4 +1,4 @@
-"""The key formats of vendors that can be told by their own letters.
+"""The key formats of vendors that are known by their own letters.
 
 A rule is found by one of its marks, fixed letters at its beginning, and then has to match as a
 whole. Lengths are lower bounds on purpose: a key cut short or grown longer is still a key. Formats
@@ -173,6 +173,8 @@ RULES: tuple[Rule, ...] = (
     _rule("circleci", "CCIPAT_ CCIPRJ_", "[A-Za-z0-9_]{40,}"),
     _rule("buildkite", "bkua_ bkaj_", f"{_ALNUM}{{32,}}", edge=Edge.MIXED),
     _rule("tailscale", "tskey-", f"{_WORD}{{16,}}"),
+    _rule("snyk", "snyk_uat. snyk_sat.", rf"{_HEX}{{8}}\.{_WORD}{{20,}}"),
+    _rule("posthog", "phx_", f"{_ALNUM}{{32,}}"),
     _rule("vault", "hvs. hvb. hvr.", f"{_WORD}{{20,}}"),
     _rule("pulumi", "pul-", f"{_HEX}{{32,}}", edge=Edge.MIXED),
     _rule("doppler", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit. dp.said.",

@@ -9,10 +9,13 @@ one is masked unread: it fails closed, and the time stays in step with the lengt
 from __future__ import annotations
 
 FREE_UNITS = 20_000
-CHARACTERS_PER_UNIT = 16
+CHARACTERS_PER_UNIT = 20
 """A unit is about a microsecond. Sessions and source code use about one in 100 characters."""
+CROWDED_UNITS = 8_000
+"""For the second look at a text whose allowance was used up: less than any text may use, so what
+is left of it fits the allowance of every later look, and two looks are enough."""
 CROWDED = "crowded"
-WINDOW = 65_536
+WINDOW = 1_000_000
 """How much is masked at once when the allowance is used up."""
 RANK = 2
 
@@ -22,9 +25,14 @@ class Work:
 
     __slots__ = ("left", "spent")
 
-    def __init__(self, size: int) -> None:
-        self.left = allow(size)
+    def __init__(self, units: int) -> None:
+        self.left = units
         self.spent = 0
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether something was masked unread."""
+        return self.left < 0
 
     def spend(self, units: int = 1) -> bool:
         """Whether this may still be looked at."""

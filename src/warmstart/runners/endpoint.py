@@ -15,7 +15,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
@@ -238,9 +238,6 @@ class _Loop:
             model=self._model,
             detail=detail,
         )
-
-
-RunTrial = Callable[[Job, Toolbox], TrialTranscript]
 
 
 def price(tokens: Tokens, runner: Runner) -> float | None:

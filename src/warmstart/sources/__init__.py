@@ -9,31 +9,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from warmstart.sources.anthropic_blocks import USAGE_NAMES, is_result, is_use, read_result
     from warmstart.sources.assemble import build_session, join_calls
     from warmstart.sources.fields import (
+        ANTHROPIC_USAGE,
         as_bool,
-        as_dict,
-        as_dicts,
         as_float,
-        as_id,
         as_int,
         as_list,
         as_text,
-        content_text,
-        make_request,
-        parse_arguments,
         parse_time,
         parse_tokens,
     )
     from warmstart.sources.files import read_json, read_json_lines
-    from warmstart.sources.json_text import dump
     from warmstart.sources.log import ReadLog, Skip
     from warmstart.sources.probe import probe_path
     from warmstart.sources.reader import FileReader, OpenSource, Probe, Reader, Unit, file_unit
     from warmstart.sources.registry import READERS, find_reader, get_reader
     from warmstart.sources.scan import (
-        Found,
+        FoundUnit,
         UnitReader,
         carry_on,
         choose_reader,
@@ -45,37 +38,31 @@ if TYPE_CHECKING:
     from warmstart.sources.sqlite_guard import GuardedConnection
     from warmstart.sources.stores import Machine, Store, find_stores, list_places, list_units
     from warmstart.sources.survey import Expiry, StoreReport, survey_store
+    from warmstart.wire import as_dict, as_dicts, as_id, content_text, make_request, parse_arguments
 else:
     from warmstart._lazy import load_on_use
 
     __getattr__ = load_on_use(
         __name__,
         {
-            "anthropic_blocks": ("USAGE_NAMES", "is_result", "is_use", "read_result"),
             "assemble": ("build_session", "join_calls"),
             "fields": (
+                "ANTHROPIC_USAGE",
                 "as_bool",
-                "as_dict",
-                "as_dicts",
                 "as_float",
-                "as_id",
                 "as_int",
                 "as_list",
                 "as_text",
-                "content_text",
-                "make_request",
-                "parse_arguments",
                 "parse_time",
                 "parse_tokens",
             ),
             "files": ("read_json", "read_json_lines"),
-            "json_text": ("dump",),
             "log": ("ReadLog", "Skip"),
             "probe": ("probe_path",),
             "reader": ("FileReader", "OpenSource", "Probe", "Reader", "Unit", "file_unit"),
             "registry": ("READERS", "find_reader", "get_reader"),
             "scan": (
-                "Found",
+                "FoundUnit",
                 "UnitReader",
                 "carry_on",
                 "choose_reader",
@@ -87,16 +74,24 @@ else:
             "sqlite_guard": ("GuardedConnection",),
             "stores": ("Machine", "Store", "find_stores", "list_places", "list_units"),
             "survey": ("Expiry", "StoreReport", "survey_store"),
+            "warmstart.wire": (
+                "as_dict",
+                "as_dicts",
+                "as_id",
+                "content_text",
+                "make_request",
+                "parse_arguments",
+            ),
         },
     )
 
 __all__ = [
+    "ANTHROPIC_USAGE",
     "READERS",
-    "USAGE_NAMES",
     "DatabaseReader",
     "Expiry",
     "FileReader",
-    "Found",
+    "FoundUnit",
     "GuardedConnection",
     "Machine",
     "OpenSource",
@@ -120,15 +115,12 @@ __all__ = [
     "carry_on",
     "choose_reader",
     "content_text",
-    "dump",
     "file_unit",
     "find_reader",
     "find_stores",
     "find_units",
     "get_reader",
     "is_database",
-    "is_result",
-    "is_use",
     "join_calls",
     "list_places",
     "list_units",
@@ -140,7 +132,6 @@ __all__ = [
     "probe_path",
     "read_json",
     "read_json_lines",
-    "read_result",
     "read_sessions",
     "read_unit",
     "survey_store",

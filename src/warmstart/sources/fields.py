@@ -11,23 +11,13 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from warmstart.model import Request, Tokens
-from warmstart.sources.json_text import dump, parse_strictly
+from warmstart.model import Tokens
+from warmstart.wire import MAX_TOKENS, as_dict
 
-MAX_TOKENS = 10**12
-"""A million long contexts: more than any session, and sums of it stay within 64 bits."""
 MILLISECONDS_FROM = 1e11
 """A number above this is milliseconds: as seconds it would be the year 5138."""
 _MAX_SECONDS = 253_402_300_799.0
 _NUMBERS = (int, float)
-_NO_DATA: dict[str, Any] = {}
-Arguments = tuple[Mapping[str, Any], str | None]
-"""Call arguments, and the text they were written as where that is not a JSON object."""
-
-
-def as_dict(value: Any) -> dict[str, Any]:
-    """The object itself, or an empty one. Never modify what this returns."""
-    return value if isinstance(value, dict) else _NO_DATA
 
 
 def as_list(value: Any) -> list[Any]:
@@ -35,21 +25,9 @@ def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def as_dicts(value: Any) -> list[dict[str, Any]]:
-    """The objects of a list, passing over anything else."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
 def as_text(value: Any) -> str | None:
     """A non-empty string, or None."""
     return value if isinstance(value, str) and value else None
-
-
-def as_id(value: Any) -> str | None:
-    """An identifier: a non-empty string, or a whole number as one."""
-    if value.__class__ is str:
-        return value or None
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def as_int(value: Any) -> int | None:
@@ -116,56 +94,13 @@ def _read_moment(value: Any) -> float | None:
     return seconds if 0 < seconds <= _MAX_SECONDS else None
 
 
-def parse_arguments(value: Any) -> Arguments:
-    """Call arguments from an object or from a JSON string; other text is kept as ``raw``."""
-    if isinstance(value, dict):
-        return value, None
-    if not isinstance(value, str):
-        return {}, None if value is None else dump(value)
-    if not value or value.isspace():
-        return {}, None
-    data = parse_strictly(value)
-    return (data, None) if isinstance(data, dict) else ({}, value)
-
-
-def make_request(name: Any, call_id: Any, written: Any, unnamed: str = "unknown") -> Request:
-    """A call by its three fields; ``written`` are its arguments, as an object or as JSON text."""
-    tool = name if name and name.__class__ is str else unnamed
-    own_id = call_id if call_id and call_id.__class__ is str else as_id(call_id)
-    data, raw = (written, None) if written.__class__ is dict else parse_arguments(written)
-    if raw is None:
-        return Request(tool=tool, id=own_id, arguments=data)
-    return Request(tool=tool, id=own_id, arguments=data, raw=raw)
-
-
-def content_text(value: Any) -> str:
-    """The text of a content field: a string, a block, or a list of both.
-
-    Takes the key names the formats use (``text``, ``content``, ``output``, ``thinking``); an image
-    or other block without text becomes ``[image]`` or its type, so that nothing vanishes.
-    """
-    if isinstance(value, str):
-        return value
-    if isinstance(value, dict):
-        return _block_text(value)
-    if isinstance(value, list):
-        parts = [item if isinstance(item, str) else _block_text(as_dict(item)) for item in value]
-        return "\n".join(part for part in parts if part)
-    return ""
-
-
-def _block_text(block: Mapping[str, Any]) -> str:
-    for key in ("text", "content", "output", "thinking"):
-        inner = block.get(key)
-        if isinstance(inner, str):
-            return inner
-        if isinstance(inner, list | dict):
-            # One level only: hostile nesting must not recurse.
-            items = inner if isinstance(inner, list) else [inner]
-            texts = (item if isinstance(item, str) else as_dict(item).get("text") for item in items)
-            return "\n".join(text for text in texts if isinstance(text, str))
-    kind = as_text(block.get("type"))
-    return f"[{kind}]" if kind else ""
+ANTHROPIC_USAGE = {
+    "input": "input_tokens",
+    "output": "output_tokens",
+    "cache_read": "cache_read_input_tokens",
+    "cache_write": "cache_creation_input_tokens",
+}
+"""The names of Anthropic's usage, for ``parse_tokens``."""
 
 
 def parse_tokens(value: Any, names: Mapping[str, str]) -> Tokens | None:

@@ -27,7 +27,7 @@ NO_RESULTS = "call without a result in a chat that goes on; give results the rol
 def build_chat(
     origin: str, native_id: str, messages: Iterable[Message], log: ReadLog, **fields: Any
 ) -> Session:
-    """A session as ``build_session`` makes it, its results joined by order where ids are no use."""
+    """A session as ``build_session`` makes it, its results joined by order where ids fail."""
     session = build_session(origin, native_id, join_by_order(list(messages)), **fields)
     _report_unjoined(session, log)
     return session

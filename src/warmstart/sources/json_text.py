@@ -74,15 +74,3 @@ def _scrub(value: Any) -> Any:
     if isinstance(value, list):
         return [_scrub(item) for item in value]
     return value
-
-
-def dump(value: Any) -> str:
-    """Any JSON value as compact text, for results that are not text."""
-    try:
-        return orjson.dumps(value).decode()
-    except (TypeError, ValueError):  # too deep, or a number beyond 64 bits
-        pass
-    try:
-        return repr(value)[:10_000]
-    except RecursionError:
-        return f"[{type(value).__name__} nested too deeply]"

@@ -15,8 +15,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from warmstart.sources.json_text import dump
 from warmstart.sources.records import file_stem
+from warmstart.wire import encode_text
 
 MAX_FOLDERS = 3
 TRAJECTORY_SUFFIXES = (".gz", ".zst", ".json", ".jsonl", ".traj")
@@ -57,7 +57,7 @@ def name_record(path: Path, own: str | None, number: int) -> str:
 
 def name_run(name: str, first: Any) -> str:
     """The name of a task and a mark of its first step: a task is run many times under one name."""
-    mark = hashlib.sha256(dump(first).encode("utf-8", "replace")).hexdigest()[:8]
+    mark = hashlib.sha256(encode_text(first).encode("utf-8", "replace")).hexdigest()[:8]
     return f"{name}-{mark}"
 
 

@@ -16,23 +16,8 @@ from __future__ import annotations
 from typing import Any
 
 from warmstart.model import Request, Result, Role, Tokens
-from warmstart.sources.fields import (
-    as_count,
-    as_dict,
-    as_id,
-    as_text,
-    content_text,
-    make_request,
-)
-
-ROLES = {
-    "system": Role.SYSTEM,
-    "developer": Role.SYSTEM,
-    "user": Role.USER,
-    "assistant": Role.ASSISTANT,
-    "tool": Role.TOOL,
-    "function": Role.TOOL,
-}
+from warmstart.sources.fields import as_count, as_text
+from warmstart.wire import ROLES, as_dict, as_id, content_text, make_request
 
 
 def find_role(entry: dict[str, Any]) -> Role | None:

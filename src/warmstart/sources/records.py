@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from warmstart.errors import SourceError
-from warmstart.sources.fields import as_dict
 from warmstart.sources.files import (
     MAX_LINE_BYTES,
     Line,
@@ -23,6 +22,7 @@ from warmstart.sources.files import (
 )
 from warmstart.sources.json_text import parse_json
 from warmstart.sources.log import ReadLog
+from warmstart.wire import as_dict
 
 STORAGE_SUFFIXES = (".gz", ".zst", ".jsonl", ".json")
 SNIFFED_LINES = 12

@@ -22,14 +22,14 @@ IGNORED_FOLDERS = frozenset({".git", "node_modules", "__pycache__", ".venv"})
 Part = TypeVar("Part")
 
 
-class Found(NamedTuple):
+class FoundUnit(NamedTuple):
     """A unit and the reader that reads it."""
 
     reader: Reader
     unit: Unit
 
 
-def find_units(path: Path, log: ReadLog, format_name: str | None = None) -> Iterator[Found]:
+def find_units(path: Path, log: ReadLog, format_name: str | None = None) -> Iterator[FoundUnit]:
     """Everything readable at a file, folder or store, oldest file first within a folder.
 
     Raises:
@@ -55,10 +55,10 @@ def find_units(path: Path, log: ReadLog, format_name: str | None = None) -> Iter
         )
 
 
-def _list_units(reader: Reader, path: Path, log: ReadLog) -> Iterator[Found]:
+def _list_units(reader: Reader, path: Path, log: ReadLog) -> Iterator[FoundUnit]:
     """The units of a path; a reader of another package that fails is counted."""
     try:
-        yield from (Found(reader, unit) for unit in reader.units(path, log))
+        yield from (FoundUnit(reader, unit) for unit in reader.units(path, log))
     except Exception as error:
         if isinstance(error, SourceError) or reader.name not in READERS.packages:
             raise
@@ -80,8 +80,8 @@ def read_sessions(path: Path, log: ReadLog, format_name: str | None = None) -> I
             yield from units.read(found, log, alone=alone)
 
 
-def read_unit(found: Found, log: ReadLog, *, alone: bool = False) -> Iterator[Session]:
-    """The sessions of one unit; a unit that fails is counted, unless it is all there is."""
+def read_unit(found: FoundUnit, log: ReadLog, *, alone: bool = False) -> Iterator[Session]:
+    """The sessions of one unit; a unit that fails is counted, unless it is the only one."""
     yield from carry_on(found.reader.read(found.unit, log), found.unit, log, alone=alone)
 
 
@@ -107,11 +107,11 @@ class UnitReader:
         self._opened = self._source = None
         self._stack.close()
 
-    def read(self, found: Found, log: ReadLog, *, alone: bool = False) -> Iterator[Session]:
-        """The sessions of one unit; a unit that fails is counted, unless it is all there is."""
+    def read(self, found: FoundUnit, log: ReadLog, *, alone: bool = False) -> Iterator[Session]:
+        """The sessions of one unit; a unit that fails is counted, unless it is the only one."""
         yield from carry_on(self._read(found, log), found.unit, log, alone=alone)
 
-    def _read(self, found: Found, log: ReadLog) -> Iterator[Session]:
+    def _read(self, found: FoundUnit, log: ReadLog) -> Iterator[Session]:
         wanted = found.reader, found.unit.path
         if self._source is None or wanted != self._opened:
             self.__exit__()
@@ -141,7 +141,7 @@ def choose_reader(path: Path, forced: Reader | None) -> Reader | None:
     return find_reader(probe_path(path))
 
 
-def _walk(folder: Path, log: ReadLog, forced: Reader | None) -> Iterator[Found]:
+def _walk(folder: Path, log: ReadLog, forced: Reader | None) -> Iterator[FoundUnit]:
     """Sub-folders that are a store of their own are read as one; other files one by one."""
     for path in _candidates(folder, log):
         try:

@@ -15,7 +15,7 @@ from pathlib import Path
 from warmstart.sources.log import ReadLog
 from warmstart.sources.probe import probe_path
 from warmstart.sources.registry import get_reader
-from warmstart.sources.scan import Found, find_units
+from warmstart.sources.scan import FoundUnit, find_units
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ def find_stores(machine: Machine) -> list[Store]:
     return [place for place in list_places(machine) if _exists(place.path)]
 
 
-def list_units(store: Store, log: ReadLog) -> Iterator[Found]:
+def list_units(store: Store, log: ReadLog) -> Iterator[FoundUnit]:
     """Everything readable in a store.
 
     Raises:
@@ -72,7 +72,7 @@ def list_units(store: Store, log: ReadLog) -> Iterator[Found]:
     if store.reader:
         reader = get_reader(store.reader)
         if reader.recognises(probe_path(store.path)):
-            yield from (Found(reader, unit) for unit in reader.units(store.path, log))
+            yield from (FoundUnit(reader, unit) for unit in reader.units(store.path, log))
             return
         for folder in store.folders:
             if _exists(folder):

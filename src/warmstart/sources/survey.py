@@ -14,14 +14,15 @@ from pathlib import Path
 
 from warmstart.errors import SourceError
 from warmstart.model import Session
-from warmstart.sources.fields import as_dict, as_float
+from warmstart.sources.fields import as_float
 from warmstart.sources.files import read_json
 from warmstart.sources.log import ReadLog
 from warmstart.sources.reader import Reader, Unit
 from warmstart.sources.registry import READERS
-from warmstart.sources.scan import Found, read_unit
+from warmstart.sources.scan import FoundUnit, read_unit
 from warmstart.sources.sqlite import list_tables, open_database
 from warmstart.sources.stores import Store, list_units
+from warmstart.wire import as_dict
 
 DAY_SECONDS = 86_400.0
 WARNING_DAYS = 7
@@ -90,7 +91,7 @@ def _empty_report(store: Store, log: ReadLog, problem: str | None) -> StoreRepor
 def _report(path: Path, reader: Reader, units: list[Unit], log: ReadLog) -> StoreReport:
     stats = {place: _measure(place) for place in {unit.path for unit in units}}
     newest = max(units, key=lambda unit: stats[unit.path][1])
-    sample, problem = _read_sample(Found(reader, newest), log)
+    sample, problem = _read_sample(FoundUnit(reader, newest), log)
     times = [changed for _, changed in stats.values()]
     return StoreReport(
         reader=reader.name,
@@ -108,7 +109,7 @@ def _report(path: Path, reader: Reader, units: list[Unit], log: ReadLog) -> Stor
     )
 
 
-def _read_sample(found: Found, log: ReadLog) -> tuple[list[Session], str | None]:
+def _read_sample(found: FoundUnit, log: ReadLog) -> tuple[list[Session], str | None]:
     try:
         return list(islice(read_unit(found, log, alone=True), 2)), None
     except (SourceError, OSError) as error:

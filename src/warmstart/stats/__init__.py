@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from warmstart.stats.eprocess import SequencePoint, sym_cs
-    from warmstart.stats.independent import welch
+    from warmstart.stats.independent import MISMATCH_P, sample_ratio, welch
     from warmstart.stats.multiple import holm
     from warmstart.stats.noninferiority import (
         MIN_GROUPS,
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     )
     from warmstart.stats.sequential import Monitoring, StoppingRule, monitor
     from warmstart.stats.special import normal_cdf, normal_quantile, t_cdf, t_quantile
-    from warmstart.stats.srm import MISMATCH_P, sample_ratio
     from warmstart.stats.trend import TrendResult, score_trend
 else:
     from warmstart._lazy import load_on_use
@@ -63,7 +62,7 @@ else:
         __name__,
         {
             "eprocess": ("SequencePoint", "sym_cs"),
-            "independent": ("welch",),
+            "independent": ("MISMATCH_P", "sample_ratio", "welch"),
             "multiple": ("holm",),
             "noninferiority": (
                 "MIN_GROUPS",
@@ -106,7 +105,6 @@ else:
             ),
             "sequential": ("Monitoring", "StoppingRule", "monitor"),
             "special": ("normal_cdf", "normal_quantile", "t_cdf", "t_quantile"),
-            "srm": ("MISMATCH_P", "sample_ratio"),
             "trend": ("TrendResult", "score_trend"),
         },
     )

@@ -1,4 +1,4 @@
-"""Two groups that share no task: Welch's test on one number per cluster."""
+"""Two groups that share no task: Welch's test, and whether their sizes are as planned."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import math
 from collections.abc import Sequence
 
 from warmstart.stats.proportion import Difference, Interval
-from warmstart.stats.special import t_cdf, t_quantile
+from warmstart.stats.special import binomial_two_sided, t_cdf, t_quantile
 
-__all__ = ["welch"]
+__all__ = ["MISMATCH_P", "sample_ratio", "welch"]
+
+MISMATCH_P = 0.001
+"""Below this the assignment is taken to be broken (Fabijan et al. 2019)."""
 
 
 def welch(a: Sequence[float], b: Sequence[float], level: float = 0.95) -> Difference:
@@ -37,3 +40,8 @@ def _mean_and_variance(values: Sequence[float]) -> tuple[float, float]:
     n = len(values)
     mean = math.fsum(values) / n
     return mean, math.fsum((v - mean) ** 2 for v in values) / (n - 1) / n
+
+
+def sample_ratio(control: int, treatment: int, share: float = 0.5) -> float:
+    """Exact binomial p of the split, ``share`` being the treatment's planned share."""
+    return binomial_two_sided(treatment, control + treatment, share)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from warmstart.stats.paired import PairedT, paired_t
 
-__all__ = ["MIN_TASKS", "PassComparison", "Solved", "compare_pass", "pass_at_1", "pass_hat_k"]
+__all__ = ["MIN_TASKS", "PassComparison", "Solved", "compare_pass", "pass_hat_k"]
 
 Solved = tuple[int, int]
 """Trials solved and trials run of one task."""
@@ -30,11 +30,6 @@ class PassComparison(NamedTuple):
     difference: PairedT
     reliable: bool
     """At least 20 tasks, each with at least 2k trials in both arms (any number for k = 1)."""
-
-
-def pass_at_1(tasks: Sequence[Solved]) -> float:
-    """Mean share of trials solved per task; 0 without tasks."""
-    return pass_hat_k(tasks, 1)
 
 
 def pass_hat_k(tasks: Sequence[Solved], k: int) -> float:

@@ -48,7 +48,7 @@ class _Score(NamedTuple):
     information: float
 
 
-class _Counts:
+class _TrendCounts:
     """Running counts over sessions."""
 
     __slots__ = ("calls", "errors", "retries", "sessions")
@@ -74,7 +74,7 @@ def score_trend(
     too, and no narrower than what the test rests on, so that both tell the same story. With no
     informative session: z = 0, p = 1, an infinite interval.
     """
-    counts = _Counts()
+    counts = _TrendCounts()
     scores = [
         score
         for session in sessions
@@ -119,7 +119,7 @@ def _session_score(
     session: Sequence[TrendCall],
     guard: int,
     keep_retries: bool,  # noqa: FBT001 - private, passed on by name of the public keyword
-    counts: _Counts,
+    counts: _TrendCounts,
 ) -> _Score | None:
     strata: dict[str, list[int]] = {}
     failed: dict[str, list[int]] = {}
@@ -142,7 +142,7 @@ def _session_score(
 
 
 def _add_strata(
-    strata: dict[str, list[int]], failed: dict[str, list[int]], guard: int, counts: _Counts
+    strata: dict[str, list[int]], failed: dict[str, list[int]], guard: int, counts: _TrendCounts
 ) -> _Score | None:
     score = information = 0.0
     informative = False

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from warmstart.store.template_db import TemplateDB, open_template_db
     from warmstart.store.templates import TemplateRecord, TemplateRow, TemplateVerdict
     from warmstart.store.values import MAX_ID_LENGTH, encode_json, is_storable
-    from warmstart.store.verify import Problem, ProblemKind, VerifyReport
+    from warmstart.store.verify import ProblemKind, StoreProblem, VerifyReport
 else:
     from warmstart._lazy import load_on_use
 
@@ -64,7 +64,7 @@ else:
             "template_db": ("TemplateDB", "open_template_db"),
             "templates": ("TemplateRecord", "TemplateRow", "TemplateVerdict"),
             "values": ("MAX_ID_LENGTH", "encode_json", "is_storable"),
-            "verify": ("Problem", "ProblemKind", "VerifyReport"),
+            "verify": ("StoreProblem", "ProblemKind", "VerifyReport"),
         },
     )
 
@@ -80,7 +80,6 @@ __all__ = [
     "Damage",
     "Mark",
     "MessageError",
-    "Problem",
     "ProblemKind",
     "RecordedStart",
     "RepairResult",
@@ -91,6 +90,7 @@ __all__ = [
     "StoreBusyError",
     "StoreDamagedError",
     "StoreError",
+    "StoreProblem",
     "StoreVersionError",
     "TemplateDB",
     "TemplateRecord",

@@ -223,13 +223,15 @@ def append_to(
     session_id: str,
     messages: Iterable[Mapping[str, Any]],
     source: str,
+    *,
+    model: str | None = None,
     **fields: Unpack[SessionFields],
 ) -> AppendResult:
     """Append messages and create their session's row if need be, in one transaction."""
     batch = list(messages)
 
     def work() -> AppendResult:
-        ensure_session(db, session_id, source, **fields)
+        ensure_session(db, session_id, source, model=model, **fields)
         return append_messages(db, session_id, batch)
 
     return db.backend.write(work)
@@ -315,11 +317,13 @@ class TranscriptWriter:
         session_id: str,
         source: str = UNKNOWN_SOURCE,
         *,
+        model: str | None = None,
         stored: int = 0,
         **fields: Unpack[SessionFields],
     ) -> None:
         self._db = db
         self._source = source
+        self._model = model
         self._fields = fields
         self.cursor = stored
         self.reset(session_id, stored=stored)
@@ -339,7 +343,9 @@ class TranscriptWriter:
         new = [self._with_key(messages[at], at) for at in range(self.cursor, len(messages))]
         if not new:
             return AppendResult(0, 0, ())
-        result = append_to(self._db, self.session_id, new, self._source, **self._fields)
+        result = append_to(
+            self._db, self.session_id, new, self._source, model=self._model, **self._fields
+        )
         self.cursor = len(messages)
         return result
 

@@ -27,7 +27,7 @@ class ProblemKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class StoreProblem:
     """One thing that differs."""
 
     kind: ProblemKind
@@ -49,7 +49,7 @@ class VerifyReport:
 
     sessions: int
     messages: int
-    problems: tuple[Problem, ...]
+    problems: tuple[StoreProblem, ...]
 
     @property
     def is_clean(self) -> bool:
@@ -75,21 +75,21 @@ def verify(db: OpenStore) -> VerifyReport:
     return VerifyReport(sessions=sessions, messages=messages, problems=tuple(problems))
 
 
-def _check_file(backend: Backend) -> Iterator[Problem]:
+def _check_file(backend: Backend) -> Iterator[StoreProblem]:
     if backend.dialect is not Dialect.SQLITE:
         return
     for row in backend.query("PRAGMA quick_check"):
         answer = str(next(iter(row.values())))
         if answer != "ok":
-            yield Problem(kind=ProblemKind.DAMAGED_FILE, stored=answer, derived="ok")
+            yield StoreProblem(kind=ProblemKind.DAMAGED_FILE, stored=answer, derived="ok")
 
 
-def _check_session(row: Row, messages: list[Row]) -> Iterator[Problem]:
+def _check_session(row: Row, messages: list[Row]) -> Iterator[StoreProblem]:
     active = [message for message in messages if message["active"]]
     for message in messages:
         derived = _derive_hash(message)
         if derived != message["content_hash"]:
-            yield Problem(
+            yield StoreProblem(
                 kind=ProblemKind.CONTENT_HASH,
                 session_id=row["id"],
                 message_id=message["id"],
@@ -102,7 +102,7 @@ def _check_session(row: Row, messages: list[Row]) -> Iterator[Problem]:
         (ProblemKind.TOOL_CALL_COUNT, calls),
     ):
         if row[kind] != derived_count:
-            yield Problem(
+            yield StoreProblem(
                 kind=kind, session_id=row["id"], stored=str(row[kind]), derived=str(derived_count)
             )
 

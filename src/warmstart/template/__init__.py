@@ -1,4 +1,4 @@
-"""Templates as content: canonical bytes, checks, differences, a page to review, a text to edit."""
+"""Templates as content: canonical bytes, checks, differences, a text to edit."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from warmstart.template.bundle import encode_bundle, is_bundle, read_bundle
     from warmstart.template.canonical import (
         canonical_json,
+        encode_canonical,
         hash_content,
         template_id,
         template_to_dict,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
         parse_spec,
     )
     from warmstart.template.older import convert_older, find_shape
-    from warmstart.template.page import Section, write_page
     from warmstart.template.parse import DEFAULT_LIMITS, Limits, parse_document
     from warmstart.template.schema import make_schema, read_template, template_from_dict
     from warmstart.template.texts import list_scanned, list_texts, rewrite_texts
@@ -42,7 +42,13 @@ else:
         __name__,
         {
             "bundle": ("encode_bundle", "is_bundle", "read_bundle"),
-            "canonical": ("canonical_json", "hash_content", "template_id", "template_to_dict"),
+            "canonical": (
+                "canonical_json",
+                "encode_canonical",
+                "hash_content",
+                "template_id",
+                "template_to_dict",
+            ),
             "dataset": ("SESSION_TEXTS", "list_tools", "session_row", "template_rows"),
             "diff": ("Change", "ChangeKind", "count_changes", "diff_templates", "is_taught"),
             "editing": ("NEW_TEXT", "TemplateTextError", "format_text", "parse_text"),
@@ -56,7 +62,6 @@ else:
                 "parse_spec",
             ),
             "older": ("convert_older", "find_shape"),
-            "page": ("Section", "write_page"),
             "parse": ("DEFAULT_LIMITS", "Limits", "parse_document"),
             "schema": ("make_schema", "read_template", "template_from_dict"),
             "texts": ("list_scanned", "list_texts", "rewrite_texts"),
@@ -72,7 +77,6 @@ __all__ = [
     "Change",
     "ChangeKind",
     "Limits",
-    "Section",
     "Spec",
     "TemplateError",
     "TemplateTextError",
@@ -82,6 +86,7 @@ __all__ = [
     "count_changes",
     "diff_templates",
     "encode_bundle",
+    "encode_canonical",
     "find_shape",
     "format_text",
     "hash_content",
@@ -104,5 +109,4 @@ __all__ = [
     "template_id",
     "template_rows",
     "template_to_dict",
-    "write_page",
 ]

@@ -25,7 +25,7 @@ def run_tool(
 def run_tool_text(
     arguments: Mapping[str, Any] | str | bytes, workspace: Workspace | None = None
 ) -> str:
-    """The same as JSON text, which is what most agents hand back to their model."""
+    """The answer as JSON text, which is what most agents hand back to their model."""
     try:
         request = read_request(arguments)
         from warmstart.tool.actions import ACTION_TABLE  # noqa: PLC0415 - keeps schemas light

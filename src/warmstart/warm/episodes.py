@@ -125,15 +125,15 @@ def write_messages(episodes: Sequence[WarmUpEpisode]) -> tuple[Message, ...]:
     messages: list[Message] = []
     number = 0
     for episode in episodes:
-        messages.append(_say(Role.USER, episode.ask))
+        messages.append(_make_message(Role.USER, episode.ask))
         for step in episode.steps:
             number += 1
             messages += _write_step(step, f"{CALL_ID_PREFIX}{number}")
-        messages.append(_say(Role.ASSISTANT, episode.closing))
+        messages.append(_make_message(Role.ASSISTANT, episode.closing))
     return tuple(messages)
 
 
-def _say(role: Role, text: str) -> Message:
+def _make_message(role: Role, text: str) -> Message:
     return Message(role=role, text=text, kind=Kind.WARMUP)
 
 

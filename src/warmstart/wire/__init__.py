@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from warmstart.wire.anthropic import is_result, is_use, read_result
     from warmstart.wire.codec import (
         Codec,
         Event,
@@ -34,7 +35,19 @@ if TYPE_CHECKING:
         insert_before,
     )
     from warmstart.wire.encoding import encode_json, encode_line
-    from warmstart.wire.fields import Body
+    from warmstart.wire.fields import (
+        MAX_TOKENS,
+        ROLES,
+        Arguments,
+        Body,
+        as_dict,
+        as_dicts,
+        as_id,
+        content_text,
+        encode_text,
+        make_request,
+        parse_arguments,
+    )
     from warmstart.wire.pairing import CallIds, pair_calls, safe_name, with_ids, with_objects
     from warmstart.wire.stream import EventParser, StreamDecoder, encode_events
 else:
@@ -43,6 +56,7 @@ else:
     __getattr__ = load_on_use(
         __name__,
         {
+            "anthropic": ("read_result", "is_result", "is_use"),
             "codec": (
                 "Codec",
                 "Event",
@@ -61,7 +75,19 @@ else:
                 "insert_before",
             ),
             "encoding": ("encode_json", "encode_line"),
-            "fields": ("Body",),
+            "fields": (
+                "MAX_TOKENS",
+                "ROLES",
+                "Arguments",
+                "Body",
+                "as_dict",
+                "as_dicts",
+                "as_id",
+                "content_text",
+                "encode_text",
+                "make_request",
+                "parse_arguments",
+            ),
             "pairing": ("CallIds", "pair_calls", "safe_name", "with_ids", "with_objects"),
             "stream": ("EventParser", "StreamDecoder", "encode_events"),
         },
@@ -69,6 +95,9 @@ else:
 
 __all__ = [
     "CODECS",
+    "MAX_TOKENS",
+    "ROLES",
+    "Arguments",
     "Body",
     "CallIds",
     "Codec",
@@ -80,15 +109,25 @@ __all__ = [
     "StreamBody",
     "StreamDecoder",
     "ToolSpec",
+    "as_dict",
+    "as_dicts",
+    "as_id",
     "build_url",
+    "content_text",
     "count_leading",
     "encode_events",
     "encode_json",
     "encode_line",
+    "encode_text",
     "find_codec",
     "find_codec_at",
     "insert_before",
+    "is_result",
+    "is_use",
+    "make_request",
     "pair_calls",
+    "parse_arguments",
+    "read_result",
     "safe_name",
     "with_ids",
     "with_objects",

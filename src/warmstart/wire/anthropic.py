@@ -11,7 +11,6 @@ from itertools import islice
 from typing import Any
 
 from warmstart.model import Message, Request, Result, Role, Tokens
-from warmstart.wire.chat import ROLES
 from warmstart.wire.codec import (
     Event,
     Prompt,
@@ -27,17 +26,19 @@ from warmstart.wire.codec import (
     write_stop,
 )
 from warmstart.wire.fields import (
+    ROLES,
     Body,
     as_dict,
     as_dicts,
+    as_id,
     as_int,
     as_object,
     as_text,
+    content_text,
     encode_text,
+    make_request,
     parse_json,
     read_count,
-    read_request,
-    read_text,
 )
 from warmstart.wire.pairing import safe_name
 
@@ -167,7 +168,7 @@ class AnthropicCodec:
         """The prompt; a user's results come before the text beside them."""
         items = as_dicts(body.get("messages"))
         return Prompt(
-            system=read_text(body.get("system"), "\n\n"),
+            system=content_text(body.get("system"), "\n\n"),
             messages=tuple(message for item in items for message in _decode_message(item)),
             tools=tuple(map(_decode_tool, as_dicts(body.get("tools")))),
             body=body,
@@ -239,7 +240,7 @@ def _encode_result(result: Result) -> Body:
 def _decode_message(item: Body) -> Iterator[Message]:
     content, role = item.get("content"), ROLES.get(as_text(item.get("role")))
     blocks = as_dicts(content)
-    results = tuple(_decode_result(block) for block in blocks if _is_result(block))
+    results = tuple(read_result(block) for block in blocks if is_result(block))
     if role is Role.ASSISTANT:
         # Results of tools that run on the server stand beside their calls.
         yield Message(
@@ -252,8 +253,8 @@ def _decode_message(item: Body) -> Iterator[Message]:
     elif role is not None:
         if results:
             yield Message(role=Role.TOOL, results=results)
-        told = content if isinstance(content, str) else [b for b in blocks if not _is_result(b)]
-        text = read_text(told)
+        given = content if isinstance(content, str) else [b for b in blocks if not is_result(b)]
+        text = content_text(given)
         if text or not results:
             yield Message(role=role, text=text)
 
@@ -270,21 +271,27 @@ def _read_reasoning(blocks: list[Body]) -> str:
 def _decode_uses(blocks: list[Body]) -> Iterator[Request]:
     """Calls, of tools of the program and of those that run on the server."""
     for block in blocks:
-        if as_text(block.get("type")).endswith("tool_use"):
-            yield read_request(block.get("name"), block.get("id"), block.get("input"))
+        if is_use(block):
+            yield make_request(block.get("name"), block.get("id"), block.get("input"))
 
 
-def _is_result(block: Body) -> bool:
+def is_use(block: Body) -> bool:
+    """Whether a block is a call, of a tool of the program or of one that runs on the server."""
+    return as_text(block.get("type")).endswith("tool_use")
+
+
+def is_result(block: Body) -> bool:
+    """Whether a block is the result of a call."""
     return as_text(block.get("type")).endswith("tool_result")
 
 
-def _decode_result(block: Body) -> Result:
+def read_result(block: Body) -> Result:
     """A result; those of server tools report failure by an ``error_code`` inside."""
     inner = as_dict(block.get("content"))
     error_code = as_text(inner.get("error_code"))
     return Result(
         text=error_code or _read_result(block.get("content")),
-        call_id=as_text(block.get("tool_use_id")) or None,
+        call_id=as_id(block.get("tool_use_id")),
         # The API documents the field's default as false.
         is_error=block.get("is_error") is True or bool(error_code),
         exit_code=as_int(inner.get("return_code")),
@@ -300,7 +307,7 @@ def _read_result(content: Any) -> str:
     if pages:
         named = (f"{page.get('title')} {page.get('url')}" for page in islice(pages, MAX_PAGES))
         return "\n".join(named)
-    return read_text(content) or ("" if content in (None, "", []) else encode_text(content))
+    return content_text(content) or ("" if content in (None, "", []) else encode_text(content))
 
 
 def _decode_tool(item: Body) -> ToolSpec:

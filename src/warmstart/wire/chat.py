@@ -25,30 +25,23 @@ from warmstart.wire.codec import (
     write_stop,
 )
 from warmstart.wire.fields import (
+    ROLES,
     Body,
     as_argument_text,
     as_dict,
     as_dicts,
     as_int,
     as_text,
+    content_text,
     encode_text,
+    make_request,
     parse_json,
     read_count,
-    read_request,
-    read_text,
 )
 from warmstart.wire.pairing import safe_name
 
 CREATED = 1_700_000_000
 """The time in encoded responses: the same response has the same bytes."""
-ROLES = {
-    "system": Role.SYSTEM,
-    "developer": Role.SYSTEM,
-    "user": Role.USER,
-    "assistant": Role.ASSISTANT,
-    "tool": Role.TOOL,
-    "function": Role.TOOL,
-}
 _STOPS = {
     "stop": StopReason.END,
     "tool_calls": StopReason.CALLS,
@@ -215,7 +208,7 @@ class ChatCodec:
         reasoning = as_text(answer.get("reasoning_content")) or as_text(answer.get("reasoning"))
         message = Message(
             role=Role.ASSISTANT,
-            text=read_text(answer.get("content")) or as_text(answer.get("refusal")),
+            text=content_text(answer.get("content")) or as_text(answer.get("refusal")),
             reasoning=reasoning,
             requests=tuple(decode_calls(answer)),
             native_id=as_text(body.get("id")) or None,
@@ -253,7 +246,7 @@ def _decode_message(item: Body) -> Message | None:
     if role is None:
         return None
     reasoning = as_text(item.get("reasoning_content"))
-    text = read_text(item.get("content"))
+    text = content_text(item.get("content"))
     return Message(role=role, text=text, reasoning=reasoning, requests=tuple(decode_calls(item)))
 
 
@@ -261,7 +254,7 @@ def _decode_result(item: Body) -> Result:
     content = item.get("content")
     is_error = item.get("is_error")
     return Result(
-        text=encode_text(content) if isinstance(content, dict) else read_text(content),
+        text=encode_text(content) if isinstance(content, dict) else content_text(content),
         call_id=as_text(item.get("tool_call_id")) or None,
         tool=as_text(item.get("tool_name")) or as_text(item.get("name")) or None,
         is_error=is_error if isinstance(is_error, bool) else None,
@@ -275,10 +268,10 @@ def decode_calls(item: Body) -> Iterator[Request]:
     for call in as_dicts(calls):
         function = as_dict(call.get("function")) or as_dict(call.get("custom")) or call
         arguments = function.get("arguments", function.get("input"))
-        yield read_request(function.get("name"), call.get("id") or call.get("call_id"), arguments)
+        yield make_request(function.get("name"), call.get("id") or call.get("call_id"), arguments)
     legacy = as_dict(item.get("function_call"))
     if legacy:
-        yield read_request(legacy.get("name"), None, legacy.get("arguments"))
+        yield make_request(legacy.get("name"), None, legacy.get("arguments"))
 
 
 def decode_tool(item: Body) -> ToolSpec:

@@ -1,4 +1,4 @@
-"""Typed values out of a provider's JSON.
+"""Typed values out of JSON that others wrote: a provider, or an agent in its files.
 
 A getter returns None or an empty value for a wrong type, so that a wrong type in a known field
 costs that field and nothing else.
@@ -11,13 +11,24 @@ from typing import Any
 
 import orjson
 
-from warmstart.model import Request
+from warmstart.model import Request, Role
 from warmstart.wire.encoding import encode_json
 
 Body = dict[str, Any]
 """A JSON object of a provider: a request, a response, or a part of one."""
 MAX_TOKENS = 10**12
 """More than any session uses, and sums of it stay within 64 bits."""
+ROLES = {
+    "system": Role.SYSTEM,
+    "developer": Role.SYSTEM,
+    "user": Role.USER,
+    "assistant": Role.ASSISTANT,
+    "tool": Role.TOOL,
+    "function": Role.TOOL,
+}
+"""The roles of OpenAI's messages; other formats use some of them."""
+Arguments = tuple[Mapping[str, Any], str | None]
+"""Call arguments, and the text they were written as where that is not a JSON object."""
 
 
 def as_dict(value: Any) -> Body:
@@ -40,6 +51,13 @@ def as_text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
+def as_id(value: Any) -> str | None:
+    """An identifier: a non-empty string, or a whole number as one."""
+    if value.__class__ is str:
+        return value or None
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
 def as_int(value: Any) -> int | None:
     """A whole number that is not a bool, or None."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
@@ -57,7 +75,7 @@ def read_count(usage: Mapping[str, Any], name: str) -> int:
     return count if 0 <= count <= MAX_TOKENS else 0
 
 
-def read_text(content: Any, separator: str = "\n") -> str:
+def content_text(content: Any, separator: str = "\n") -> str:
     """The text of a content field: a string, a block, or a list of both.
 
     A block without text, such as an image, becomes its type in brackets, so that nothing vanishes.
@@ -83,21 +101,23 @@ def _read_block(block: Body) -> str:
     return f"[{kind}]" if kind else ""
 
 
-def read_request(name: Any, call_id: Any, arguments: Any) -> Request:
-    """A call, its arguments from an object or JSON text; other text is kept as ``raw``."""
-    data, raw = _read_arguments(arguments)
-    if isinstance(call_id, int) and not isinstance(call_id, bool):
-        call_id = str(call_id)
-    tool = as_text(name) or "unknown"
-    return Request(tool=tool, id=as_text(call_id) or None, arguments=data, raw=raw)
+def make_request(name: Any, call_id: Any, arguments: Any, unnamed: str = "unknown") -> Request:
+    """A call by its three fields; its arguments are an object or JSON text."""
+    tool = name if name and name.__class__ is str else unnamed
+    own_id = call_id if call_id and call_id.__class__ is str else as_id(call_id)
+    data, raw = (arguments, None) if arguments.__class__ is dict else parse_arguments(arguments)
+    if raw is None:
+        return Request(tool=tool, id=own_id, arguments=data)
+    return Request(tool=tool, id=own_id, arguments=data, raw=raw)
 
 
-def _read_arguments(value: Any) -> tuple[Body, str | None]:
+def parse_arguments(value: Any) -> Arguments:
+    """Call arguments from an object or from JSON text; other text is kept as ``raw``."""
     if isinstance(value, dict):
         return value, None
     if not isinstance(value, str):
         return {}, None if value is None else encode_text(value)
-    if not value.strip():
+    if not value or value.isspace():
         return {}, None
     data = parse_json(value)
     return (data, None) if isinstance(data, dict) else ({}, value)

@@ -31,10 +31,10 @@ from warmstart.wire.fields import (
     as_int,
     as_object,
     as_text,
+    content_text,
     encode_text,
+    make_request,
     read_count,
-    read_request,
-    read_text,
 )
 from warmstart.wire.pairing import safe_name, with_ids
 
@@ -153,7 +153,7 @@ class GeminiCodec:
         items = as_dicts(inner.get("contents"))
         messages = [message for item in items for message in _decode_content(item)]
         return Prompt(
-            system=read_text(as_dict(system).get("parts"), "\n\n"),
+            system=content_text(as_dict(system).get("parts"), "\n\n"),
             messages=with_ids(messages),
             tools=tuple(t for item in as_dicts(inner.get("tools")) for t in _decode_tools(item)),
             model=as_text(body.get("model")),
@@ -246,7 +246,7 @@ def _decode_calls(parts: list[Body]) -> Iterator[Request]:
     for part in parts:
         if "functionCall" in part:
             call = as_dict(part["functionCall"])
-            yield read_request(call.get("name"), call.get("id"), call.get("args"))
+            yield make_request(call.get("name"), call.get("id"), call.get("args"))
 
 
 def _decode_result(value: Any) -> Result:

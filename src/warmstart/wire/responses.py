@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from warmstart.model import Message, Request, Result, Role
-from warmstart.wire.chat import CREATED, ROLES, decode_tool, decode_usage, encode_usage
+from warmstart.wire.chat import CREATED, decode_tool, decode_usage, encode_usage
 from warmstart.wire.codec import (
     Event,
     Prompt,
@@ -24,15 +24,16 @@ from warmstart.wire.codec import (
     read_parameters,
 )
 from warmstart.wire.fields import (
+    ROLES,
     Body,
     as_argument_text,
     as_dict,
     as_dicts,
     as_int,
     as_text,
+    content_text,
     encode_text,
-    read_request,
-    read_text,
+    make_request,
 )
 from warmstart.wire.pairing import safe_name
 
@@ -297,24 +298,24 @@ def _decode_item(item: Body) -> Message | None:
     if kind.endswith("_call"):
         return Message(role=Role.ASSISTANT, requests=(_decode_call(item, kind),))
     if kind == "reasoning":
-        text = read_text(item.get("summary")) or read_text(item.get("content"))
+        text = content_text(item.get("summary")) or content_text(item.get("content"))
         return Message(role=Role.ASSISTANT, reasoning=text) if text else None
     role = ROLES.get(as_text(item.get("role")))
     if kind != "message" or role is None or role is Role.TOOL:
         return None
-    return Message(role=role, text=read_text(item.get("content")))
+    return Message(role=role, text=content_text(item.get("content")))
 
 
 def _decode_call(item: Body, kind: str) -> Request:
     """A call; those of built-in tools are named by their type."""
     arguments = next((item[k] for k in ("arguments", "input", "action") if k in item), None)
     name = item.get("name") or kind.removesuffix("_call")
-    return read_request(name, item.get("call_id") or item.get("id"), arguments)
+    return make_request(name, item.get("call_id") or item.get("id"), arguments)
 
 
 def _decode_output(item: Body) -> Result:
     output = item.get("output")
     return Result(
-        text=encode_text(output) if isinstance(output, dict) else read_text(output),
+        text=encode_text(output) if isinstance(output, dict) else content_text(output),
         call_id=as_text(item.get("call_id")) or None,
     )

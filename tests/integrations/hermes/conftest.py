@@ -10,7 +10,7 @@ from support.hermes_plugin import RecordingContext
 from support.warming import make_template
 from warmstart.app import Workspace
 from warmstart.app.templates import open_library
-from warmstart.integrations.hermes.quiet import forget_said
+from warmstart.integrations.hermes.quiet import forget_warnings
 from warmstart.model.template import TemplateState
 from warmstart.samples import samples_path
 
@@ -33,5 +33,5 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
 @pytest.fixture
 def hermes(workspace: Workspace) -> RecordingContext:
     del workspace
-    forget_said()
+    forget_warnings()
     return RecordingContext()

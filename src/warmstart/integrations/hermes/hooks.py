@@ -26,7 +26,7 @@ GOES_ON = ("gateway", "shutdown")
 """Platform and reason of a gateway that stops: its sessions go on when it is back."""
 
 
-class _Judged(NamedTuple):
+class _JudgedCall(NamedTuple):
     failed: bool
     success: bool | None
     """What a test run says of the task; None for every other call."""
@@ -106,7 +106,7 @@ class Hooks:
         _settle_start(session_id, start, found)
 
 
-def _judge(tool: str, args: Any, result: Any) -> _Judged:
+def _judge(tool: str, args: Any, result: Any) -> _JudgedCall:
     from warmstart.app import (  # noqa: PLC0415 - only where it is needed
         judge,
         judge_success,
@@ -119,12 +119,12 @@ def _judge(tool: str, args: Any, result: Any) -> _Judged:
     outcome = judge(request, back, AGENT)
     call = Call(request=request, result=back, outcome=outcome, position=0, message=0)
     alone = Session(origin=AGENT, native_id="", agent=AGENT, calls=(call,))
-    return _Judged(outcome.status is Status.ERROR, judge_success(alone))
+    return _JudgedCall(outcome.status is Status.ERROR, judge_success(alone))
 
 
 def _settle_start(session_id: str, start: int, found: Conversation) -> None:
     from warmstart.app import (  # noqa: PLC0415 - same
-        Outcome,
+        StartOutcome,
         Workspace,
         settle_start,
     )
@@ -136,7 +136,7 @@ def _settle_start(session_id: str, start: int, found: Conversation) -> None:
         said = (found.calls, found.errors, found.success)
     if said is not None:
         with open_soon(workspace) as library:
-            settle_start(library, start, Outcome(f"{AGENT}:{session_id}", *said))
+            settle_start(library, start, StartOutcome(f"{AGENT}:{session_id}", *said))
 
 
 def _read_outcome(workspace: Workspace, session_id: str) -> tuple[int, int, bool | None] | None:
@@ -154,7 +154,7 @@ def _read_outcome(workspace: Workspace, session_id: str) -> tuple[int, int, bool
 def _find_transcripts(workspace: Workspace, session_id: str) -> Iterator[Session]:
     """Read by id alone: looking through a store of 11,000 sessions for it takes 180 ms."""
     from warmstart.app import (  # noqa: PLC0415 - once per session
-        Found,
+        FoundUnit,
         ReadLog,
         Unit,
         get_reader,
@@ -165,7 +165,7 @@ def _find_transcripts(workspace: Workspace, session_id: str) -> Iterator[Session
     for store in workspace.find_stores():
         if store.reader == AGENT:
             yield from read_unit(
-                Found(reader, Unit(path=store.path, key=session_id)), ReadLog(), alone=False
+                FoundUnit(reader, Unit(path=store.path, key=session_id)), ReadLog(), alone=False
             )
 
 

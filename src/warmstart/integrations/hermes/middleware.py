@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from warmstart.integrations.hermes.quiet import quietly, say_once
+from warmstart.integrations.hermes.quiet import quietly, warn_once
 from warmstart.integrations.hermes.sessions import Conversation, Sessions
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Middleware:
 
         codec = placing.find_form(request, str(api_mode or ""))
         if codec is None:
-            say_once("sessions through this API start cold: %r", api_mode)
+            warn_once("sessions through this API start cold: %r", api_mode)
             return None
         platform, model = str(context.get("platform") or ""), context.get("model")
         meeting = Meeting(session_id, request, codec, platform, model)

@@ -15,9 +15,9 @@ from typing import Any, ParamSpec, TypeVar
 from warmstart.errors import WarmstartError
 
 _logger = logging.getLogger("warmstart.hermes")
-_said: set[str] = set()
+_warned: set[str] = set()
 _lock = threading.Lock()
-MAX_SAID = 200
+MAX_WARNINGS = 200
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
@@ -30,31 +30,31 @@ def quietly(work: Callable[_P, _T]) -> Callable[_P, _T | None]:
         try:
             return work(*args, **kwargs)
         except WarmstartError as error:
-            say_once(f"{error.message} ({error.hint})" if error.hint else error.message)
+            warn_once(f"{error.message} ({error.hint})" if error.hint else error.message)
         except OSError as error:
-            say_once(f"{type(error).__name__}: {error.strerror or error}")
+            warn_once(f"{type(error).__name__}: {error.strerror or error}")
         except ImportError as error:
             # Modules are loaded when they are needed; a gateway may outlive an upgrade of them.
-            say_once(f"warmstart changed under a running Hermes, restart it: {error}")
+            warn_once(f"warmstart changed under a running Hermes, restart it: {error}")
         return None
 
     return guarded
 
 
-def say_once(text: str, *details: Any) -> None:
+def warn_once(text: str, *details: Any) -> None:
     """A warning in Hermes' log, the first time it is due."""
     message = text % details if details else text
     with _lock:
-        if message in _said or len(_said) >= MAX_SAID:
+        if message in _warned or len(_warned) >= MAX_WARNINGS:
             return
-        _said.add(message)
+        _warned.add(message)
     _logger.warning("warmstart: %s", message)
 
 
-def forget_said() -> None:
+def forget_warnings() -> None:
     """Log everything again, as in a new process."""
     with _lock:
-        _said.clear()
+        _warned.clear()
 
 
-__all__ = ["forget_said", "quietly", "say_once"]
+__all__ = ["forget_warnings", "quietly", "warn_once"]

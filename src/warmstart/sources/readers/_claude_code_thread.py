@@ -15,18 +15,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from warmstart.model import Compaction, Fate, Kind, Message, Request, Result, Role, Status, Tokens
-from warmstart.sources.fields import (
-    MAX_TOKENS,
-    as_dict,
-    as_float,
-    as_id,
-    as_int,
-    as_text,
-    content_text,
-    make_request,
-    parse_time,
-)
+from warmstart.sources.fields import as_float, as_int, as_text, parse_time
 from warmstart.sources.readers._claude_code_chain import Chain
+from warmstart.wire import MAX_TOKENS, as_dict, as_id, content_text, make_request
 
 SHORT_ID = 16
 """Ids shorter than this were made by a script, and unrelated files have the same ones."""

@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 from warmstart.errors import SourceError
 from warmstart.model import Fate, Kind, Link, Parent, Session
 from warmstart.sources.assemble import build_session
-from warmstart.sources.fields import as_dict, as_id, as_text, content_text
+from warmstart.sources.fields import as_text
 from warmstart.sources.files import read_json
 from warmstart.sources.log import ReadLog
 from warmstart.sources.readers._claude_code_thread import Draft, Thread, is_marked, sum_cost
 from warmstart.sources.records import file_stem
+from warmstart.wire import as_dict, as_id, content_text
 
 ORIGIN = "claude_code"
 TITLES = {"custom-title": ("customTitle", 3), "ai-title": ("aiTitle", 2), "summary": ("summary", 1)}

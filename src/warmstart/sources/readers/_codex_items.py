@@ -14,21 +14,16 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from warmstart.model import Kind, Request, Result, Status, Tokens
-from warmstart.sources.fields import (
-    as_bool,
-    as_count,
+from warmstart.sources.fields import as_bool, as_count, as_int, as_list, as_text, parse_time
+from warmstart.wire import (
     as_dict,
     as_dicts,
     as_id,
-    as_int,
-    as_list,
-    as_text,
     content_text,
+    encode_text,
     make_request,
     parse_arguments,
-    parse_time,
 )
-from warmstart.sources.json_text import dump
 
 CALLS = {
     "function_call": "arguments",
@@ -200,7 +195,7 @@ def read_own_result(item: dict[str, Any], request: Request) -> Result:
 def read_result(item: dict[str, Any]) -> Result:
     """The result of an output item."""
     if item.get("type") == "tool_search_output":
-        text, success = dump(item.get("tools")), None
+        text, success = encode_text(item.get("tools")), None
         failed = FAILED.get(as_text(item.get("status")) or "")
     else:
         output = item.get("output")

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from warmstart.model import Fate, Kind, Message, Role
-from warmstart.sources.json_text import dump
+from warmstart.wire import encode_text
 
 MAX_HEAD = 24
 """How many first messages a compaction is taken to keep at most."""
@@ -172,7 +172,7 @@ def _key(message: Message) -> Hashable:
     if message.role is Role.TOOL:
         return ("result", message.results[0].call_id)
     if message.requests:
-        return tuple((r.id, r.tool, r.raw or dump(r.arguments)) for r in message.requests)
+        return tuple((r.id, r.tool, r.raw or encode_text(r.arguments)) for r in message.requests)
     return (message.role, message.text)
 
 

@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from warmstart.errors import SourceError
-from warmstart.sources.fields import as_dict, as_int, as_list
+from warmstart.sources.fields import as_int, as_list
 from warmstart.sources.files import MAX_DOCUMENT_BYTES, parse_document, unreadable
 from warmstart.sources.json_text import MAX_VALUES
 from warmstart.sources.unpacking import UnpackLimitError, limit_document, open_zstd
+from warmstart.wire import as_dict
 
 ZSTD_METHOD = 93
 METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})

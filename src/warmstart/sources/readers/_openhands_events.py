@@ -14,20 +14,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from warmstart.model import Compaction, Fate, Kind, Message, Request, Result, Role, Status, Tokens
-from warmstart.sources.fields import (
-    as_bool,
-    as_dict,
-    as_id,
-    as_int,
-    as_list,
-    as_text,
-    content_text,
-    make_request,
-    parse_arguments,
-    parse_time,
-)
-from warmstart.sources.json_text import dump
+from warmstart.sources.fields import as_bool, as_int, as_list, as_text, parse_time
 from warmstart.sources.openai_blocks import read_usage
+from warmstart.wire import as_dict, as_id, content_text, encode_text, make_request, parse_arguments
 
 ROOT = "__root__"
 
@@ -386,7 +375,7 @@ def _read_foreign_call(transcript: EventReplay, event: dict[str, Any]) -> None:
     if event.get("status") in ("completed", "failed") and call_id not in transcript.answered:
         transcript.answered.add(call_id)
         output = event.get("raw_output")
-        text = content_text(output) or ("" if output is None else dump(output))
+        text = content_text(output) or ("" if output is None else encode_text(output))
         result = Result(
             text=text or content_text(event.get("content")),
             call_id=call_id,

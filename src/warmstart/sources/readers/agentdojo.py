@@ -12,23 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from warmstart.model import Kind, Message, Result, Role, Session
-from warmstart.sources.fields import (
-    as_bool,
-    as_dict,
-    as_dicts,
-    as_id,
-    as_list,
-    as_text,
-    content_text,
-    make_request,
-    parse_time,
-)
+from warmstart.sources.fields import as_bool, as_list, as_text, parse_time
 from warmstart.sources.joining import build_chat
-from warmstart.sources.json_text import dump
 from warmstart.sources.log import ReadLog
 from warmstart.sources.openai_blocks import find_role
 from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 from warmstart.sources.records import read_records
+from warmstart.wire import as_dict, as_dicts, as_id, content_text, encode_text, make_request
 
 
 class AgentDojo(FileReader):
@@ -115,7 +105,7 @@ def _read_message(entry: dict[str, Any], role: Role, kind: Kind) -> Message:
 def _read_result(entry: dict[str, Any]) -> Result:
     call = as_dict(entry.get("tool_call"))
     error = entry.get("error")
-    failure = error if isinstance(error, str) else "" if error is None else dump(error)
+    failure = error if isinstance(error, str) else "" if error is None else encode_text(error)
     return Result(
         text=failure or content_text(entry.get("content")),
         call_id=as_id(entry.get("tool_call_id")) or as_id(call.get("id")),

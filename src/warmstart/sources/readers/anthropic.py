@@ -13,23 +13,22 @@ from pathlib import Path
 from typing import Any
 
 from warmstart.model import Message, Role, Session
-from warmstart.sources.anthropic_blocks import USAGE_NAMES, is_result, is_use, read_result
-from warmstart.sources.fields import (
-    as_dict,
-    as_dicts,
-    as_id,
-    as_list,
-    as_text,
-    content_text,
-    make_request,
-    parse_time,
-    parse_tokens,
-)
+from warmstart.sources.fields import ANTHROPIC_USAGE, as_list, as_text, parse_time, parse_tokens
 from warmstart.sources.joining import build_chat
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file, name_record
 from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 from warmstart.sources.records import open_records
+from warmstart.wire import (
+    as_dict,
+    as_dicts,
+    as_id,
+    content_text,
+    is_result,
+    is_use,
+    make_request,
+    read_result,
+)
 
 OWN_BLOCKS = frozenset({"thinking", "redacted_thinking", "document", "search_result"})
 """Content types of this API alone; those of calls and results are recognised by their endings."""
@@ -121,7 +120,7 @@ def _read_conversation(
         model=as_text(data.get("model")),
         title=as_text(data.get("title")),
         started_at=parse_time(data.get("created_at") or data.get("timestamp")),
-        tokens=parse_tokens(data.get("usage"), USAGE_NAMES),
+        tokens=parse_tokens(data.get("usage"), ANTHROPIC_USAGE),
         path=str(path),
     )
 
@@ -177,7 +176,7 @@ def _read_reply(entry: dict[str, Any], path: Path, log: ReadLog) -> Message:
         native_id=as_id(entry.get("id")),
         timestamp=parse_time(entry.get("timestamp")),
         model=as_text(entry.get("model")),
-        tokens=parse_tokens(entry.get("usage"), USAGE_NAMES),
+        tokens=parse_tokens(entry.get("usage"), ANTHROPIC_USAGE),
     )
 
 

@@ -44,15 +44,7 @@ from warmstart.model import (
     Tokens,
 )
 from warmstart.sources.assemble import build_session
-from warmstart.sources.fields import (
-    as_dict,
-    as_dicts,
-    as_id,
-    as_int,
-    as_text,
-    content_text,
-    parse_time,
-)
+from warmstart.sources.fields import as_int, as_text, parse_time
 from warmstart.sources.files import Line
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file
@@ -67,6 +59,7 @@ from warmstart.sources.readers._codex_items import (
     read_line,
 )
 from warmstart.sources.records import open_records
+from warmstart.wire import as_dict, as_dicts, as_id, content_text
 
 STORES = ("sessions", "archived_sessions")
 HOME_NAMES = frozenset({"config.toml", "auth.json", "history.jsonl", "archived_sessions"})

@@ -37,23 +37,13 @@ from warmstart.model import (
     Tokens,
 )
 from warmstart.sources.assemble import build_session
-from warmstart.sources.fields import (
-    as_bool,
-    as_dict,
-    as_dicts,
-    as_id,
-    as_int,
-    as_text,
-    content_text,
-    make_request,
-    parse_time,
-    parse_tokens,
-)
+from warmstart.sources.fields import as_bool, as_int, as_text, parse_time, parse_tokens
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file
 from warmstart.sources.openai_blocks import read_requests
 from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 from warmstart.sources.records import read_records
+from warmstart.wire import as_dict, as_dicts, as_id, content_text, make_request
 
 STORES = frozenset({"session-state", "history-session-state"})
 LOG_PATTERNS = (

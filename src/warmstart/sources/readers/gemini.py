@@ -29,23 +29,13 @@ from warmstart.model import (
     Tokens,
 )
 from warmstart.sources.assemble import build_session
-from warmstart.sources.fields import (
-    as_count,
-    as_dict,
-    as_dicts,
-    as_id,
-    as_list,
-    as_text,
-    content_text,
-    make_request,
-    parse_time,
-)
+from warmstart.sources.fields import as_count, as_list, as_text, parse_time
 from warmstart.sources.files import read_head
-from warmstart.sources.json_text import dump
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file
 from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 from warmstart.sources.records import read_records
+from warmstart.wire import as_dict, as_dicts, as_id, content_text, encode_text, make_request
 
 CHAT_PATTERNS = ("tmp/*/chats/session-*.json*", "tmp/*/chats/*/*.json*")
 """Under Gemini's home: the chats, and the chats of their subagents in a folder of the parent."""
@@ -201,7 +191,7 @@ def _mark_compacted(fresh: list[_ChatMessage], dropped: list[_ChatMessage]) -> N
 
 
 def _signature(record: dict[str, Any]) -> tuple[str, ...]:
-    calls = [request.tool + dump(request.arguments) for request in _requests(record)]
+    calls = [request.tool + encode_text(request.arguments) for request in _requests(record)]
     return (str(record.get("type")), _text(record).strip(), *calls)
 
 
@@ -365,7 +355,7 @@ def _response_text(response: dict[str, Any]) -> str:
         text = as_text(as_dict(answer).get(key))
         if text:
             return text
-    return dump(answer) if answer else ""
+    return encode_text(answer) if answer else ""
 
 
 def _tokens(value: Any) -> Tokens | None:

@@ -33,17 +33,7 @@ from warmstart.model import (
     Status,
 )
 from warmstart.sources.assemble import build_session
-from warmstart.sources.fields import (
-    as_dict,
-    as_dicts,
-    as_float,
-    as_id,
-    as_int,
-    as_text,
-    content_text,
-    parse_time,
-    parse_tokens,
-)
+from warmstart.sources.fields import as_float, as_int, as_text, parse_time, parse_tokens
 from warmstart.sources.json_text import is_json, parse_text
 from warmstart.sources.log import ReadLog
 from warmstart.sources.openai_blocks import read_requests
@@ -52,6 +42,7 @@ from warmstart.sources.readers._hermes_copies import settle_copies
 from warmstart.sources.sqlite import DatabaseReader, open_database
 from warmstart.sources.sqlite_guard import GuardedConnection
 from warmstart.store import WARMUP_MARK, read_mark
+from warmstart.wire import ROLES, as_dict, as_dicts, as_id, content_text
 
 DATABASE = "state.db"
 PROFILES = "profiles"
@@ -84,14 +75,6 @@ RESET_REASONS = frozenset({"session_reset", "idle", "daily", "suspended", "new_s
 HEIRS = frozenset({Link.COMPACTION, Link.BRANCH, Link.UNKNOWN})
 """Links whose sessions may begin with their parent's messages."""
 CLOCK_SLACK_SECONDS = 5.0
-ROLES = {
-    "user": Role.USER,
-    "assistant": Role.ASSISTANT,
-    "tool": Role.TOOL,
-    "function": Role.TOOL,
-    "system": Role.SYSTEM,
-    "developer": Role.SYSTEM,
-}
 _LIVE, _TURN, _TOOL, _ASSISTANT = Fate.LIVE, Kind.TURN, Role.TOOL, Role.ASSISTANT
 BOOKKEEPING_ROLES = frozenset({"session_meta"})
 """Rows an older gateway wrote beside the conversation: no message, and nothing lost without it."""

@@ -25,24 +25,13 @@ from warmstart.model import (
     Tokens,
 )
 from warmstart.sources.assemble import build_session
-from warmstart.sources.fields import (
-    as_dict,
-    as_dicts,
-    as_float,
-    as_id,
-    as_int,
-    as_list,
-    as_text,
-    content_text,
-    parse_arguments,
-    parse_time,
-)
+from warmstart.sources.fields import as_float, as_int, as_list, as_text, parse_time
 from warmstart.sources.files import read_head, read_json
-from warmstart.sources.json_text import dump
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file
 from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 from warmstart.sources.readers import _inspect_ai_archive as archives
+from warmstart.wire import as_dict, as_dicts, as_id, content_text, encode_text, parse_arguments
 
 ATTACHMENTS = ("attachment://", "tc://")
 GRADES = {
@@ -218,7 +207,7 @@ def _request(sample: _Sample, call: dict[str, Any], name_key: str) -> Request:
 
 def _read_served(sample: _Sample, block: dict[str, Any]) -> Result:
     result, error = block.get("result"), as_text(block.get("error"))
-    text = content_text(result) or ("" if result is None else dump(result))
+    text = content_text(result) or ("" if result is None else encode_text(result))
     return Result(
         text=sample.resolve(text) or error or "",
         call_id=as_id(block.get("id")),

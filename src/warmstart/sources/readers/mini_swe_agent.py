@@ -17,23 +17,13 @@ from typing import Any
 from warmstart.errors import SourceError
 from warmstart.model import Kind, Message, Request, Result, Role, Session, Status
 from warmstart.sources.assemble import build_session
-from warmstart.sources.fields import (
-    as_dict,
-    as_dicts,
-    as_float,
-    as_id,
-    as_int,
-    as_list,
-    as_text,
-    content_text,
-    make_request,
-    parse_time,
-)
+from warmstart.sources.fields import as_float, as_int, as_list, as_text, parse_time
 from warmstart.sources.files import read_json
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_run, strip_suffixes
 from warmstart.sources.openai_blocks import read_requests, read_usage
 from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
+from warmstart.wire import as_dict, as_dicts, as_id, content_text, make_request
 
 SUBMITTED = "Submitted"
 NOT_EXECUTED = "action was not executed"
@@ -259,7 +249,7 @@ def _read_user(talk: _RunMessages, index: int, row: dict[str, Any]) -> Message:
             text=_text(row),
             call_id=talk.open.pop(0),
             tool="bash",
-            is_error=_tell_error(interrupt, submitted=talk.submitted and last),
+            is_error=_find_error(interrupt, submitted=talk.submitted and last),
             exit_code=as_int(extra.get("returncode")),
             status=_INTERRUPTS.get(interrupt or ""),
         )
@@ -274,7 +264,7 @@ def _read_user(talk: _RunMessages, index: int, row: dict[str, Any]) -> Message:
     )
 
 
-def _tell_error(interrupt: str | None, *, submitted: bool) -> bool | None:
+def _find_error(interrupt: str | None, *, submitted: bool) -> bool | None:
     """A refused answer is an error, the last message of a submitted run is its acceptance."""
     if interrupt == "FormatError":
         return True

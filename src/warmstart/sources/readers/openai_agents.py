@@ -28,22 +28,14 @@ from warmstart.model import (
     Tokens,
 )
 from warmstart.sources.assemble import build_session
-from warmstart.sources.fields import (
-    as_dict,
-    as_dicts,
-    as_id,
-    as_int,
-    as_text,
-    content_text,
-    make_request,
-    parse_time,
-)
-from warmstart.sources.json_text import dump, parse_text
+from warmstart.sources.fields import as_int, as_text, parse_time
+from warmstart.sources.json_text import parse_text
 from warmstart.sources.log import ReadLog
 from warmstart.sources.openai_blocks import read_usage
 from warmstart.sources.reader import Probe, Unit
 from warmstart.sources.sqlite import DatabaseReader, open_database
 from warmstart.sources.sqlite_guard import GuardedConnection
+from warmstart.wire import as_dict, as_dicts, as_id, content_text, encode_text, make_request
 
 SESSIONS, MESSAGES = "agent_sessions", "agent_messages"
 STRUCTURE, USAGE = "message_structure", "turn_usage"
@@ -70,7 +62,7 @@ HOSTED_RESULT_FIELDS = ("error", "output", "results", "outputs")
 FAILED = {"completed": False, "failed": True}
 
 
-class Row(NamedTuple):
+class StoredItem(NamedTuple):
     """One stored item."""
 
     id: Any
@@ -142,7 +134,7 @@ def _list_states(connection: GuardedConnection) -> dict[Any, str]:
     return states
 
 
-def _read_rows(connection: GuardedConnection, unit: Unit, log: ReadLog) -> dict[Any, Row]:
+def _read_rows(connection: GuardedConnection, unit: Unit, log: ReadLog) -> dict[Any, StoredItem]:
     columns = connection.known_columns(MESSAGES, ("id", "message_data", "created_at"))
     rows = {}
     for key, data, created_at in connection.select(
@@ -154,12 +146,12 @@ def _read_rows(connection: GuardedConnection, unit: Unit, log: ReadLog) -> dict[
         elif "__enc__" in item:
             log.skip("item is encrypted", unit.path)
         else:
-            rows[key] = Row(key, item, parse_time(created_at))
+            rows[key] = StoredItem(key, item, parse_time(created_at))
     return rows
 
 
 def _read_branches(
-    connection: GuardedConnection, session_id: str, rows: Mapping[Any, Row]
+    connection: GuardedConnection, session_id: str, rows: Mapping[Any, StoredItem]
 ) -> dict[str, list[Any]]:
     """Row ids per branch, the main one first; rows that no branch names belong to it."""
     branches: dict[str, list[Any]] = {MAIN: []}
@@ -235,7 +227,7 @@ def _is_one_response(last: Message, message: Message) -> bool:
 
 
 def _read_items(
-    rows: Sequence[Row], shared: Sequence[Any], path: Path, log: ReadLog
+    rows: Sequence[StoredItem], shared: Sequence[Any], path: Path, log: ReadLog
 ) -> list[Message | None]:
     copied = set(shared)
     entries: list[Message | None] = []
@@ -306,7 +298,7 @@ def _output_text(output: Any) -> str:
         return output or ""
     chunks = (chunk.get(name) for chunk in as_dicts(output) for name in ("stdout", "stderr"))
     streams = "\n".join(text for text in chunks if isinstance(text, str) and text)
-    return streams or content_text(output) or dump(output)
+    return streams or content_text(output) or encode_text(output)
 
 
 def _read_hosted_result(item: Mapping[str, Any], kind: str) -> Iterator[Message]:

@@ -13,29 +13,26 @@ from pathlib import Path
 from typing import Any
 
 from warmstart.model import Message, Request, Result, Role, Session
-from warmstart.sources.anthropic_blocks import is_result, read_result
-from warmstart.sources.fields import (
-    as_bool,
-    as_dict,
-    as_dicts,
-    as_float,
-    as_id,
-    as_list,
-    as_text,
-    content_text,
-    make_request,
-    parse_time,
-)
+from warmstart.sources.fields import as_bool, as_float, as_list, as_text, parse_time
 from warmstart.sources.files import (
     Line,
 )
 from warmstart.sources.joining import build_chat
-from warmstart.sources.json_text import dump
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file, name_record
 from warmstart.sources.openai_blocks import read_requests, read_usage
 from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 from warmstart.sources.records import read_records
+from warmstart.wire import (
+    as_dict,
+    as_dicts,
+    as_id,
+    content_text,
+    encode_text,
+    is_result,
+    make_request,
+    read_result,
+)
 
 ROLES = {
     "system": Role.SYSTEM,
@@ -243,7 +240,7 @@ def _read_results(entry: dict[str, Any], role: Role) -> Iterator[Result]:
 def _read_result(entry: dict[str, Any], id_key: str, text_key: str) -> Result:
     output = entry.get(text_key)
     return Result(
-        text=dump(output) if isinstance(output, dict) else content_text(output),
+        text=encode_text(output) if isinstance(output, dict) else content_text(output),
         call_id=as_id(entry.get(id_key)),
         tool=as_text(entry.get("name")) or as_text(entry.get("tool_name")),
         is_error=_read_flag(entry),

@@ -42,26 +42,15 @@ from warmstart.model import (
     Tokens,
 )
 from warmstart.sources.assemble import build_session
-from warmstart.sources.fields import (
-    as_bool,
-    as_dict,
-    as_dicts,
-    as_float,
-    as_id,
-    as_int,
-    as_text,
-    content_text,
-    make_request,
-    parse_time,
-    parse_tokens,
-)
+from warmstart.sources.fields import as_bool, as_float, as_int, as_text, parse_time, parse_tokens
 from warmstart.sources.files import read_json
-from warmstart.sources.json_text import dump, parse_text
+from warmstart.sources.json_text import parse_text
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file
 from warmstart.sources.reader import OpenSource, Probe, Unit, file_fingerprint, file_unit
 from warmstart.sources.sqlite import DatabaseReader, is_database, open_database
 from warmstart.sources.sqlite_guard import GuardedConnection
+from warmstart.wire import as_dict, as_dicts, as_id, content_text, encode_text, make_request
 
 ORIGIN = "opencode"
 TOKENS = {
@@ -481,7 +470,7 @@ def _read_result(part: dict[str, Any]) -> Iterator[Result]:
     value = state.get("error") if failed else state.get("output")
     metadata = as_dict(state.get("metadata"))
     yield Result(
-        text=content_text(value) or ("" if value in (None, "") else dump(value)),
+        text=content_text(value) or ("" if value in (None, "") else encode_text(value)),
         call_id=_call_id(part),
         tool=as_text(part.get("tool")),
         is_error=failed,

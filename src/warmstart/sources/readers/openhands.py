@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from warmstart.errors import SourceError
 from warmstart.model import Session, Tokens
 from warmstart.sources.assemble import build_session
-from warmstart.sources.fields import as_dict, as_dicts, as_float, as_id, as_int, as_list, as_text
+from warmstart.sources.fields import as_float, as_int, as_list, as_text
 from warmstart.sources.files import read_json, read_json_lines, read_lines, unreadable
 from warmstart.sources.json_text import parse_json
 from warmstart.sources.log import ReadLog
@@ -24,6 +24,7 @@ from warmstart.sources.naming import name_run, strip_suffixes
 from warmstart.sources.reader import FileReader, Probe, Unit, file_fingerprint, file_unit
 from warmstart.sources.readers import _openhands_events as openhands_events
 from warmstart.sources.readers._openhands_events import EventReplay
+from warmstart.wire import as_dict, as_dicts, as_id
 
 STORES = frozenset({"conversations", "sessions"})
 """Folders whose sub-folders are conversations."""
@@ -200,7 +201,7 @@ def _folder_unit(path: Path) -> Unit:
 def _read_folder(path: Path, log: ReadLog) -> Session:
     folder = _find_events_folder(path) or path
     home = _home_of(folder)
-    transcript = _tell(_load_events(folder, log), path, log)
+    transcript = _replay(_load_events(folder, log), path, log)
     if not transcript.entries:
         raise SourceError(f"cannot read {str(path)!r}: no readable event", path=path)
     state = as_dict(_load_json(home / BASE_STATE))
@@ -243,16 +244,16 @@ def _dig(data: Any, *keys: str) -> Any:
     return data
 
 
-def _tell(events: Iterable[Any], path: Path, log: ReadLog) -> EventReplay:
+def _replay(events: Iterable[Any], path: Path, log: ReadLog) -> EventReplay:
     """The conversation that events add up to; those of an unknown kind are counted."""
     transcript = EventReplay()
-    unknown = sum(not _tell_event(transcript, event) for event in events)
+    unknown = sum(not _replay_event(transcript, event) for event in events)
     if unknown:
         log.skip("event of no known kind", path, count=unknown)
     return transcript
 
 
-def _tell_event(transcript: EventReplay, event: Any) -> bool:
+def _replay_event(transcript: EventReplay, event: Any) -> bool:
     if not isinstance(event, dict):
         return False
     if isinstance(event.get("kind"), str):
@@ -268,7 +269,7 @@ def _tell_event(transcript: EventReplay, event: Any) -> bool:
 
 def _build_events(events: list[Any], path: Path, log: ReadLog) -> Session:
     """A file of events: it names no conversation, and is often called the same everywhere."""
-    transcript = _tell(events, path, log)
+    transcript = _replay(events, path, log)
     return build_session(
         OpenHands.name,
         _mark(strip_suffixes(path), events),
@@ -281,7 +282,7 @@ def _build_events(events: list[Any], path: Path, log: ReadLog) -> Session:
 
 def _build_run(row: dict[str, Any], path: Path, log: ReadLog) -> Session:
     history = list(_flatten(as_list(row.get("history"))))
-    transcript = _tell(history, path, log)
+    transcript = _replay(history, path, log)
     metadata = as_dict(row.get("metadata"))
     bill = _read_bill([row.get("metrics")])
     task = as_id(row.get("instance_id")) or "run"

@@ -14,21 +14,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from warmstart.model import Message, Request, Result, Role, Session
-from warmstart.sources.fields import (
-    as_dict,
-    as_id,
-    as_list,
-    as_text,
-    content_text,
-    make_request,
-    parse_time,
-)
+from warmstart.sources.fields import as_list, as_text, parse_time
 from warmstart.sources.joining import build_chat
-from warmstart.sources.json_text import dump, is_json, parse_json
+from warmstart.sources.json_text import is_json, parse_json
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_record
 from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 from warmstart.sources.records import read_records
+from warmstart.wire import as_dict, as_id, content_text, encode_text, make_request
 
 SPEAKERS = {
     "system": Role.SYSTEM,
@@ -131,7 +124,7 @@ def _read_turns(record: dict[str, Any], number: int, path: Path, log: ReadLog) -
             log.skip("turn without a known speaker", path, number)
             continue
         value = turn.get("value", turn.get("content"))
-        text = dump(value) if isinstance(value, dict) else content_text(value)
+        text = encode_text(value) if isinstance(value, dict) else content_text(value)
         message = _read_turn(speaker, text, call_ids)
         call_ids.update(request.id for request in message.requests if request.id)
         yield message
@@ -176,7 +169,7 @@ def _read_result(body: str, call_ids: set[str]) -> Result:
     content = data["content"]
     call_id = as_id(data.get("tool_call_id"))
     return Result(
-        text=content if isinstance(content, str) else dump(content),
+        text=content if isinstance(content, str) else encode_text(content),
         # Hermes keeps the id of the response and drops that of the call: then order must do.
         call_id=call_id if call_id in call_ids else None,
         tool=as_text(data.get("name")),

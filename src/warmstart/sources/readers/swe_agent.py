@@ -16,21 +16,12 @@ from typing import Any
 from warmstart.errors import SourceError
 from warmstart.model import Kind, Message, Request, Result, Role, Session
 from warmstart.sources.assemble import build_session
-from warmstart.sources.fields import (
-    as_dict,
-    as_dicts,
-    as_float,
-    as_id,
-    as_list,
-    as_text,
-    content_text,
-    parse_arguments,
-    parse_tokens,
-)
+from warmstart.sources.fields import as_float, as_list, as_text, parse_tokens
 from warmstart.sources.files import read_json
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_run, strip_suffixes
 from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
+from warmstart.wire import as_dict, as_dicts, as_id, content_text, parse_arguments
 
 COMMANDS = frozenset(
     {

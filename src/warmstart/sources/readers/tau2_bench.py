@@ -14,24 +14,13 @@ from typing import Any
 from warmstart.errors import SourceError
 from warmstart.model import Kind, Message, Result, Role, Session
 from warmstart.sources.assemble import build_session
-from warmstart.sources.fields import (
-    as_bool,
-    as_dict,
-    as_dicts,
-    as_float,
-    as_id,
-    as_list,
-    as_text,
-    content_text,
-    make_request,
-    parse_time,
-)
+from warmstart.sources.fields import as_bool, as_float, as_list, as_text, parse_time
 from warmstart.sources.files import read_json
-from warmstart.sources.json_text import dump
 from warmstart.sources.log import ReadLog
 from warmstart.sources.naming import name_file
 from warmstart.sources.openai_blocks import find_role, read_usage
 from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
+from warmstart.wire import as_dict, as_dicts, as_id, content_text, encode_text, make_request
 
 
 class Tau2Bench(FileReader):
@@ -156,7 +145,7 @@ def _read_other(entry: dict[str, Any], role: Role) -> Message:
 
 
 def _action_text(action: dict[str, Any]) -> str:
-    return f"{as_text(action.get('name')) or 'unknown'}({dump(action.get('arguments'))})"
+    return f"{as_text(action.get('name')) or 'unknown'}({encode_text(action.get('arguments'))})"
 
 
 def _read_tool_message(entry: dict[str, Any]) -> Iterator[Message]:

@@ -12,13 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from warmstart.model import Message, Role, Session
-from warmstart.sources.fields import (
-    as_dict,
-    as_float,
-    as_id,
-    as_list,
-    content_text,
-)
+from warmstart.sources.fields import as_float, as_list
 from warmstart.sources.files import read_json
 from warmstart.sources.joining import build_chat
 from warmstart.sources.log import ReadLog
@@ -26,6 +20,7 @@ from warmstart.sources.naming import name_file
 from warmstart.sources.openai_blocks import find_role, read_requests, read_tool_message
 from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
 from warmstart.sources.records import file_stem
+from warmstart.wire import as_dict, as_id, content_text
 
 ENVIRONMENTS = ("airline", "retail")
 

@@ -32,18 +32,11 @@ from warmstart.model import (
     Tokens,
 )
 from warmstart.sources.assemble import join_calls
-from warmstart.sources.fields import (
-    as_bool,
-    as_dict,
-    as_dicts,
-    as_float,
-    as_int,
-    as_list,
-    as_text,
-)
+from warmstart.sources.fields import as_bool, as_float, as_int, as_list, as_text
 from warmstart.sources.files import Line, read_json_lines
 from warmstart.sources.log import ReadLog
 from warmstart.sources.reader import FileReader, Probe, Unit, file_unit
+from warmstart.wire import as_dict, as_dicts
 
 SCHEMA_NAME = "warmstart.session"
 SCHEMA_MAJOR = 1
