@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["FACTS_CODE", "digest_code"]
 
 FACTS_CODE = (
-    "facts", "model", "outcome", "redact", "sources", "store/marks", "app/redaction",
+    "facts", "model", "outcome", "redact", "sources", "wire", "store/marks", "app/redaction",
 )  # fmt: skip
 """Packages and modules that decide what a fact says."""
 _COMPILED = "__pycache__"

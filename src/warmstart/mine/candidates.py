@@ -15,6 +15,8 @@ from itertools import chain, compress
 from math import fsum
 from operator import attrgetter, itemgetter
 
+from msgspec.structs import replace
+
 from warmstart.mine.rules import MiningRules, SessionTally, find_cap, find_reason, tally
 from warmstart.mine.trivial import is_trivial
 from warmstart.model import CallFact, Certainty, ErrorClass, Link, SessionFacts, Status
@@ -83,7 +85,7 @@ def plan_mining(
     facts: Iterable[SessionFacts], rules: MiningRules, *, max_sessions: int
 ) -> MiningPlan:
     """Judge every session by the rules and choose what to fetch; their order does not matter."""
-    tallies = sorted([tally(one, rules) for one in facts], key=attrgetter("facts.id"))
+    tallies = sorted([_tally(one, rules) for one in facts], key=attrgetter("facts.id"))
     cap = find_cap(tallies, rules)
     reasons = [find_reason(item, cap) for item in tallies]
     good = sorted(compress(tallies, [reason is None for reason in reasons]), key=_quality)
@@ -138,6 +140,22 @@ def count_tools(tallies: Sequence[SessionTally]) -> dict[str, ToolStat]:
         for tool in sorted(judged)
         if judged[tool] and not is_trivial(tool)
     }
+
+
+def _tally(facts: SessionFacts, rules: MiningRules) -> SessionTally:
+    """The counts of a session, which keeps its calls only where it may be chosen."""
+    item = tally(facts, rules)
+    if item.shortcoming is None or _may_repair(item, rules):
+        return item
+    return item._replace(facts=replace(facts, calls=()))
+
+
+def _may_repair(item: SessionTally, rules: MiningRules) -> bool:
+    """Whether a session has failed calls, and enough others, to learn a repair from."""
+    if not item.errors or item.judged < rules.min_calls:
+        return False
+    parent = item.facts.parent
+    return parent is None or parent.link is not Link.SUBAGENT
 
 
 def _quality(item: SessionTally) -> tuple[float, float, int, str]:
@@ -196,10 +214,7 @@ def _rank_repairs(tallies: Iterable[SessionTally], rules: MiningRules) -> list[S
     """Sessions with failed calls, those with the most kinds of failure for their length first."""
     ranked = []
     for item in tallies:
-        parent = item.facts.parent
-        if item.errors and not (parent and parent.link is Link.SUBAGENT):
-            if item.judged < rules.min_calls:
-                continue
+        if _may_repair(item, rules):
             kinds = len(set(item.failed))
             dearness = (FIXED_COST + len(item.facts.calls)) / kinds
             ranked.append((dearness, item.rate, item.facts.id, item.facts))

@@ -84,7 +84,8 @@ class SessionTally(NamedTuple):
         return self.errors / self.judged if self.judged else 0.0
 
 
-_make_failure = partial(tuple.__new__, Failure)
+_make_failure = lru_cache(maxsize=1024)(partial(tuple.__new__, Failure))
+"""Failures repeat: one object for each kind."""
 _make_tally = partial(tuple.__new__, SessionTally)
 """From a tuple of all fields; a named tuple's own constructor takes three times as long."""
 

@@ -7,7 +7,7 @@ costs that field and nothing else.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
@@ -27,13 +27,8 @@ ROLES = {
     "function": Role.TOOL,
 }
 """The roles of OpenAI's messages; other formats use some of them."""
-
-
-class Arguments(NamedTuple):
-    """Call arguments, and the text they were written as where that is not a JSON object."""
-
-    data: Mapping[str, Any]
-    raw: str | None
+Arguments = tuple[Mapping[str, Any], str | None]
+"""Call arguments, and the text they were written as where that is not a JSON object."""
 
 
 def as_dict(value: Any) -> Body:
@@ -108,9 +103,9 @@ def _read_block(block: Body) -> str:
 
 def make_request(name: Any, call_id: Any, arguments: Any, unnamed: str = "unknown") -> Request:
     """A call by its three fields; its arguments are an object or JSON text."""
-    data, raw = (arguments, None) if arguments.__class__ is dict else parse_arguments(arguments)
     tool = name if name and name.__class__ is str else unnamed
     own_id = call_id if call_id and call_id.__class__ is str else as_id(call_id)
+    data, raw = (arguments, None) if arguments.__class__ is dict else parse_arguments(arguments)
     if raw is None:
         return Request(tool=tool, id=own_id, arguments=data)
     return Request(tool=tool, id=own_id, arguments=data, raw=raw)
@@ -119,13 +114,13 @@ def make_request(name: Any, call_id: Any, arguments: Any, unnamed: str = "unknow
 def parse_arguments(value: Any) -> Arguments:
     """Call arguments from an object or from JSON text; other text is kept as ``raw``."""
     if isinstance(value, dict):
-        return Arguments(value, None)
+        return value, None
     if not isinstance(value, str):
-        return Arguments({}, None if value is None else encode_text(value))
+        return {}, None if value is None else encode_text(value)
     if not value or value.isspace():
-        return Arguments({}, None)
+        return {}, None
     data = parse_json(value)
-    return Arguments(data, None) if isinstance(data, dict) else Arguments({}, value)
+    return (data, None) if isinstance(data, dict) else ({}, value)
 
 
 def parse_json(text: str | bytes) -> Any:
