@@ -371,28 +371,37 @@ def _read_message(row: _Row, path: Path, log: ReadLog) -> Message | None:
     text = row.content
     if text.__class__ is not str or text[:1] in ENCODED_OPENINGS:
         text = _read_text(text)
-    fate = _LIVE if row.active is None or row.active == 1 else _find_fate(row)
+    fate = _find_fate(row)
     if role is _TOOL:
-        result = _read_result(row, text)
-        if result is None:
-            return None
-        return Message(
-            role=role,
-            results=(result,),
-            native_id=as_id(row.id),
-            timestamp=parse_time(row.timestamp),
-            kind=_find_kind(row, role, ""),
-            fate=fate,
-        )
-    is_assistant = role is _ASSISTANT
+        return _read_result_message(row, text, fate)
+    requests: tuple[Request, ...] = ()
+    reasoning = ""
+    if role is _ASSISTANT:
+        reasoning = _read_reasoning(row)
+        if row.tool_calls:
+            requests = _read_calls(row.tool_calls, path, log)
     return Message(
         role=role,
         text=text,
-        requests=_read_calls(row.tool_calls, path, log) if is_assistant and row.tool_calls else (),
-        reasoning=_read_reasoning(row) if is_assistant else "",
+        requests=requests,
+        reasoning=reasoning,
         native_id=as_id(row.id),
         timestamp=parse_time(row.timestamp),
         kind=_find_kind(row, role, text),
+        fate=fate,
+    )
+
+
+def _read_result_message(row: _Row, text: str, fate: Fate) -> Message | None:
+    result = _read_result(row, text)
+    if result is None:
+        return None
+    return Message(
+        role=_TOOL,
+        results=(result,),
+        native_id=as_id(row.id),
+        timestamp=parse_time(row.timestamp),
+        kind=_find_kind(row, _TOOL, ""),
         fate=fate,
     )
 
@@ -430,12 +439,20 @@ def _read_result(row: _Row, text: str) -> Result | None:
 def _read_reasoning(row: _Row) -> str:
     if not (row.reasoning or row.reasoning_content or row.reasoning_details):
         return ""
-    spoken = as_text(row.reasoning) or as_text(row.reasoning_content)
-    if spoken or not row.reasoning_details:
-        return spoken or ""
-    details = parse_text(as_text(row.reasoning_details) or "[]")
-    texts = (as_text(item.get("text") or item.get("summary")) for item in as_dicts(details))
-    return "\n".join(text for text in texts if text)
+    text = as_text(row.reasoning) or as_text(row.reasoning_content)
+    return text or _read_reasoning_details(as_text(row.reasoning_details))
+
+
+def _read_reasoning_details(details: str | None) -> str:
+    found = as_dicts(parse_text(details)) if details else []
+    texts = (as_text(item.get("text") or item.get("summary")) for item in found)
+    return "\n".join(filter(None, texts))
+
+
+def _find_head(text: str) -> str:
+    """A text that may not be the user's own: what Hermes writes in others' names has a bracket."""
+    opening = text[:1]
+    return text.lstrip() if opening == "[" or opening.isspace() else ""
 
 
 def _find_kind(row: _Row, role: Role, text: str) -> Kind:
@@ -443,10 +460,10 @@ def _find_kind(row: _Row, role: Role, text: str) -> Kind:
         return Kind.WARMUP
     if role is _TOOL or role is Role.SYSTEM:
         return _TURN
-    # Whatever Hermes writes in another's name opens with a bracket.
-    opening = text[:1]
-    head = text.lstrip() if opening == "[" or opening.isspace() else ""
-    if (row.is_summary and as_int(row.is_summary)) or (head and _is_summary(head)):
+    head = _find_head(text)
+    if row.is_summary and as_int(row.is_summary):
+        return Kind.SUMMARY
+    if head and _is_summary(head):
         return Kind.SUMMARY
     return Kind.INJECTED if role is Role.USER and _is_injected(row, head) else _TURN
 
@@ -465,8 +482,8 @@ def _is_summary(head: str) -> bool:
 
 def _find_fate(row: _Row) -> Fate:
     """Rows without the flags (older schemas) or with NULL in them are live."""
-    if as_int(row.active) != 0:
-        return Fate.LIVE
+    if row.active is None or row.active == 1 or as_int(row.active) != 0:
+        return _LIVE
     return Fate.ARCHIVED if as_int(row.compacted) else Fate.REWOUND
 
 
