@@ -71,6 +71,7 @@ RUNNER_FIELDS = (
 )  # fmt: skip
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
+_QUIET = click.option("--quiet", "-q", is_flag=True, help="Print the path of the plan alone.")
 _NAME = click.argument("name", shell_complete=complete_experiments)
 _PLAN = (
     click.option("--tasks", "tasks_file", type=click.Path(dir_okay=False, path_type=Path),
@@ -150,6 +151,7 @@ def experiment() -> None:
               help="Judge sessions already recorded: live starts, or labels.")  # fmt: skip
 @runner_options
 @JSON
+@_QUIET
 def new_experiment(*, as_json: bool, **given: Any) -> None:
     """Write the plan of an experiment: a small file to review before anything runs.
 
@@ -175,6 +177,7 @@ def new_experiment(*, as_json: bool, **given: Any) -> None:
 @plan_options
 @runner_options
 @JSON
+@_QUIET
 def ablate(*, as_json: bool, **given: Any) -> None:
     """Plan how small a template may be: parts left out, fewer examples, smaller budgets.
 
@@ -206,6 +209,7 @@ def ablate(*, as_json: bool, **given: Any) -> None:
 @plan_options
 @runner_options
 @JSON
+@_QUIET
 def compact(*, as_json: bool, **given: Any) -> None:
     """Plan a comparison of ways to shorten a template or a session.
 
@@ -389,6 +393,9 @@ def _create(given: dict[str, Any], *, as_json: bool, notes: tuple[str, ...] = ()
         unreviewed=given["unreviewed"],
     )
     made = create_experiment(Workspace.open(), request)
+    if given["quiet"] and not as_json:
+        click.echo(str(made.folder / "plan.toml"))
+        return
     put_out(created_document(made, notes), as_json=as_json)
 
 
