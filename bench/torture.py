@@ -28,6 +28,7 @@ that are mutated.
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import os
 import random
@@ -334,7 +335,7 @@ def retype(draw: random.Random, document: Any) -> Any:
         *trail, last = draw.choice(places)
         for key in trail:
             holder = holder[key]
-        holder[last] = draw.choice(ODD_VALUES)
+        holder[last] = copy.deepcopy(draw.choice(ODD_VALUES))
     return document
 
 

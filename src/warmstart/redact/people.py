@@ -48,7 +48,7 @@ _HOME = re.compile(
     r"(?P<name>[A-Za-z0-9_][\w.\-]{0,63})(?<!\.)"
 )
 _WINDOWS_HOME = re.compile(
-    r"[A-Za-z]:(?:\\+|/+)(?i:users|documents and settings)(?:\\+|/+)"
+    r"(?<=[A-Za-z]):(?:\\+|/+)(?i:users|documents and settings)(?:\\+|/+)"
     r"(?P<name>[A-Za-z0-9_][\w.\- ]{0,40}(?=\\|/)|[A-Za-z0-9_][\w.\-]{0,63})"
 )
 _SLUG_HOME = re.compile(r"(?<![A-Za-z0-9])-+(?:home|Users)-(?P<name>[A-Za-z0-9_]{3,63})(?=-)")
@@ -68,7 +68,8 @@ def find_people(view: View, raw: str, work: Work) -> Iterator[Span]:
     if "sers" in raw or "SERS" in raw or "ettings" in raw:
         for match in _WINDOWS_HOME.finditer(raw):
             if match.group("name").lower() not in _SHARED:
-                yield Span(*match.span(), HOME, "", RANK)
+                # The drive's letter stands before what is matched: a search for a colon is fast.
+                yield Span(match.start() - 1, match.end(), HOME, "", RANK)
 
 
 def _find_emails(view: View, work: Work) -> Iterator[Span]:
@@ -98,13 +99,28 @@ def _find_homes(text: str) -> Iterator[re.Match[str]]:
 
 
 def list_user_names(text: str) -> list[str]:
-    """User names that stand in home folders, except the ones every machine has."""
-    found = [match.group("name") for match in _find_homes(text)]
+    """User names that stand in home folders, except the ones every machine has.
+
+    No more than ``MAX_NAMES``: further ones would not be looked for.
+    """
+    found: dict[str, None] = {}
+    for name in _list_home_names(text):
+        if name not in found and is_telling_name(name):
+            found[name] = None
+            if len(found) == MAX_NAMES:
+                break
+    return list(found)
+
+
+def _list_home_names(text: str) -> Iterator[str]:
+    for match in _find_homes(text):
+        yield match.group("name")
     if "sers" in text:
-        found += [match.group("name").strip() for match in _WINDOWS_HOME.finditer(text)]
+        for match in _WINDOWS_HOME.finditer(text):
+            yield match.group("name").strip()
     if "-home-" in text or "-Users-" in text:
-        found += [match.group("name") for match in _SLUG_HOME.finditer(text)]
-    return [name for name in dict.fromkeys(found) if is_telling_name(name)]
+        for match in _SLUG_HOME.finditer(text):
+            yield match.group("name")
 
 
 def is_telling_name(name: str) -> bool:

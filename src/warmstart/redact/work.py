@@ -9,7 +9,7 @@ one is masked unread: it fails closed, and the time stays in step with the lengt
 from __future__ import annotations
 
 FREE_UNITS = 20_000
-CHARACTERS_PER_UNIT = 20
+CHARACTERS_PER_UNIT = 28
 """A unit is about a microsecond. Sessions and source code use about one in 100 characters."""
 CROWDED_UNITS = 8_000
 """For the second look at a text whose allowance was used up: less than any text may use, so what
