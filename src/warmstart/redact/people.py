@@ -151,10 +151,15 @@ class Names:
         body = "|".join(map(re.escape, longest_first))
         self._pattern = re.compile(rf"(?<![A-Za-z0-9])(?:{body})(?![A-Za-z0-9])")
 
-    def find(self, view: View) -> Iterator[Span]:
-        """Every place where one of the names stands."""
+    def find(self, view: View, work: Work) -> Iterator[Span]:
+        """Every place where one of the names stands; where they crowd, the rest is masked whole."""
         if self._pattern is None:
             return
         for match in self._pattern.finditer(lower_same_length(view.text)):
             name = match.group()
+            if not work.spend():
+                place = match.start()
+                end = len(view.text)
+                yield Span(*view.locate(place, end), CROWDED, view.text[place:end], RANK)
+                return
             yield Span(*view.locate(*match.span()), self._kinds[name], name, RANK + 1)

@@ -248,7 +248,7 @@ class Redactor:
         return [span for span in merge_spans(spans) if raw[span.start : span.end].strip(MASK)]
 
     def _find_people(self, view: View, raw: str, work: Work) -> list[Span]:
-        spans = [*find_people(view, raw, work), *self._names.find(view)]
+        spans = [*find_people(view, raw, work), *self._names.find(view, work)]
         if self._homes:
             spans += find_known(view, raw, self._homes, work, HOME)
         return spans
