@@ -30,21 +30,10 @@ if TYPE_CHECKING:
     from warmstart.redact import redact_text
 
 __all__ = [
-    "Profile",
-    "Selection",
-    "Session",
-    "Template",
-    "Verdict",
-    "WarmStart",
-    "WarmstartError",
-    "Workspace",
-    "__version__",
-    "open_workspace",
-    "profile_messages",
-    "redact_text",
-    "start",
+    "Profile", "Selection", "Session", "Template", "Verdict", "WarmStart", "WarmstartError",
+    "Workspace", "__version__", "open_workspace", "profile_messages", "redact_text", "start",
     "warm",
-]
+]  # fmt: skip
 
 _get = load_on_use(
     __name__,
@@ -57,7 +46,7 @@ _get = load_on_use(
         "warmstart.profile": ("Profile", "profile_messages"),
         "warmstart.redact": ("redact_text",),
     },
-)
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

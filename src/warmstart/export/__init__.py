@@ -23,7 +23,7 @@ else:
             "table": ("format_csv", "protect_cell"),
             "warmstart": ("export_warmstart",),
         },
-    )
+    )  # fmt: skip
 
 __all__ = [
     "EXPORTERS",

@@ -29,20 +29,9 @@ else:
             "launch": ("LaunchPlan", "LaunchOptions", "plan_launch", "run_plan"),
             "launch_process": ("clear_leftovers",),
         },
-    )
+    )  # fmt: skip
 
 __all__ = [
-    "Done",
-    "Host",
-    "LaunchOptions",
-    "LaunchPlan",
-    "answer_hook",
-    "clear_leftovers",
-    "describe",
-    "install_agent",
-    "list_changes",
-    "plan_launch",
-    "run_plan",
-    "this_host",
-    "uninstall_agent",
-]
+    "Done", "Host", "LaunchOptions", "LaunchPlan", "answer_hook", "clear_leftovers", "describe",
+    "install_agent", "list_changes", "plan_launch", "run_plan", "this_host", "uninstall_agent",
+]  # fmt: skip

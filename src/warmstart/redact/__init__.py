@@ -45,33 +45,15 @@ else:
             "injection": ("Finding", "fence", "find_instructions", "find_orders", "strip_hidden"),
             "names": ("classify_name",),
             "redactor": (
-                "MAX_CHARACTERS",
-                "MAX_DEPTH",
-                "Redacted",
-                "Redactor",
-                "redact",
-                "redact_text",
+                "MAX_CHARACTERS", "MAX_DEPTH", "Redacted", "Redactor", "redact", "redact_text",
                 "redact_value",
             ),
             "values": ("is_example", "is_random"),
         },
-    )
+    )  # fmt: skip
 
 __all__ = [
-    "MAX_CHARACTERS",
-    "MAX_DEPTH",
-    "Finding",
-    "Redacted",
-    "RedactionError",
-    "Redactor",
-    "classify_name",
-    "fence",
-    "find_instructions",
-    "find_orders",
-    "is_example",
-    "is_random",
-    "redact",
-    "redact_text",
-    "redact_value",
-    "strip_hidden",
-]
+    "MAX_CHARACTERS", "MAX_DEPTH", "Finding", "Redacted", "RedactionError", "Redactor",
+    "classify_name", "fence", "find_instructions", "find_orders", "is_example", "is_random",
+    "redact", "redact_text", "redact_value", "strip_hidden",
+]  # fmt: skip

@@ -56,20 +56,12 @@ else:
             "search": ("Bm25", "guess_task_type", "list_terms"),
             "renderers": ("RENDERERS", "render"),
             "select": (
-                "DEFAULT_HOLDOUT",
-                "DEFAULT_THRESHOLD",
-                "Policy",
-                "Ranked",
-                "SelectionRules",
-                "TemplateChoice",
-                "TemplateEntry",
-                "TemplateIndex",
-                "choose",
-                "join_text",
+                "DEFAULT_HOLDOUT", "DEFAULT_THRESHOLD", "Policy", "Ranked", "SelectionRules",
+                "TemplateChoice", "TemplateEntry", "TemplateIndex", "choose", "join_text",
             ),
             "tokens": ("estimate_tokens",),
         },
-    )
+    )  # fmt: skip
 
     def __getattr__(name: str) -> Any:
         return import_module("warmstart.app.warm_start").start if name == "start" else _get(name)
@@ -80,38 +72,12 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "ANYWHERE",
-    "DEFAULT_BUDGET",
-    "DEFAULT_HOLDOUT",
-    "DEFAULT_LIMITS",
-    "DEFAULT_THRESHOLD",
-    "FRAME",
-    "READY",
-    "RENDERERS",
-    "Bm25",
-    "FormKind",
-    "Policy",
-    "Ranked",
-    "Rendered",
-    "SelectionRules",
-    "Target",
-    "TemplateChoice",
-    "TemplateEntry",
-    "TemplateIndex",
-    "WarmUpLimits",
-    "build_warmup",
-    "choose",
-    "estimate_tokens",
-    "guess_task_type",
-    "inject",
-    "is_warm",
-    "join_text",
-    "list_messages",
-    "list_terms",
-    "render",
-    "shorten_line",
-    "start",
-]
+    "ANYWHERE", "DEFAULT_BUDGET", "DEFAULT_HOLDOUT", "DEFAULT_LIMITS", "DEFAULT_THRESHOLD", "FRAME",
+    "READY", "RENDERERS", "Bm25", "FormKind", "Policy", "Ranked", "Rendered", "SelectionRules",
+    "Target", "TemplateChoice", "TemplateEntry", "TemplateIndex", "WarmUpLimits", "build_warmup",
+    "choose", "estimate_tokens", "guess_task_type", "inject", "is_warm", "join_text",
+    "list_messages", "list_terms", "render", "shorten_line", "start",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:
