@@ -48,7 +48,7 @@ def _length(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> int:
 @pytest.mark.parametrize("path", MODULES, ids=_name)
 def test_module_is_small_and_says_what_it_is_for(path: Path) -> None:
     text = path.read_text()
-    assert len(text.splitlines()) <= MAX_MODULE_LINES or path.name == "__init__.py"  # a list
+    assert len(text.splitlines()) <= MAX_MODULE_LINES
     assert not text.strip() or ast.get_docstring(ast.parse(text))
 
 
@@ -97,8 +97,7 @@ def test_every_exception_is_still_needed() -> None:
 
 
 def test_broad_excepts_stand_only_where_the_style_allows() -> None:
-    # One bad transcript among many, and a reader of another package.
-    allowed = {"sources/scan.py", "sources/registry.py"}
+    allowed = {"sources/faults.py"}
     found = {
         _name(path)
         for path in MODULES

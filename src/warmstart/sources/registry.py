@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from warmstart.errors import UsageError
+from warmstart.sources.faults import go_on_after
 from warmstart.sources.reader import Probe, Reader
 
 CLASSES = {
@@ -102,16 +103,19 @@ class _Readers(Mapping[str, Reader]):
 
         for point in entry_points(group=ENTRY_POINTS):
             package = point.dist.name if point.dist else "unknown"
-            try:
+
+            def report(error: Exception, name: str = point.name, package: str = package) -> None:
+                problem = f"{type(error).__name__}: {error}"
+                self.broken.append(BrokenReader(name, package, problem))
+
+            with go_on_after(report):
                 reader = point.load()()
                 problem = _find_fault(point.name, reader)
-            except Exception as error:  # noqa: BLE001 - a broken package must not end the scan
-                reader, problem = None, f"{type(error).__name__}: {error}"
-            if reader is None or problem:
-                self.broken.append(BrokenReader(point.name, package, problem))
-            else:
-                installed[point.name] = reader
-                self.packages[point.name] = package
+                if problem:
+                    self.broken.append(BrokenReader(point.name, package, problem))
+                else:
+                    installed[point.name] = reader
+                    self.packages[point.name] = package
         return installed
 
 
@@ -167,11 +171,13 @@ def get_reader(name: str) -> Reader:
 def find_reader(probe: Probe) -> Reader | None:
     """The first reader that recognises what was probed."""
     for name, reader in READERS.items():
-        try:
+
+        def report(error: Exception, name: str = name) -> None:
+            if name in CLASSES:
+                raise error
+            READERS.drop(name, error)
+
+        with go_on_after(report):
             if reader.recognises(probe):
                 return reader
-        except Exception as error:
-            if name in CLASSES:
-                raise
-            READERS.drop(name, error)
     return None

@@ -10,6 +10,7 @@ from typing import NamedTuple, Self, TypeVar
 
 from warmstart.errors import FormatError, NotFoundError, SourceError
 from warmstart.model import Session
+from warmstart.sources.faults import go_on_after
 from warmstart.sources.log import ReadLog
 from warmstart.sources.probe import probe_path
 from warmstart.sources.reader import OpenSource, Reader, Unit
@@ -57,12 +58,14 @@ def find_units(path: Path, log: ReadLog, format_name: str | None = None) -> Iter
 
 def _list_units(reader: Reader, path: Path, log: ReadLog) -> Iterator[FoundUnit]:
     """The units of a path; a reader of another package that fails is counted."""
-    try:
-        yield from (FoundUnit(reader, unit) for unit in reader.units(path, log))
-    except Exception as error:
+
+    def report(error: Exception) -> None:
         if isinstance(error, SourceError) or reader.name not in READERS.packages:
-            raise
+            raise error
         log.skip(f"reader failed ({type(error).__name__})", path)
+
+    with go_on_after(report):
+        yield from (FoundUnit(reader, unit) for unit in reader.units(path, log))
 
 
 def _report_broken(log: ReadLog) -> None:
@@ -124,14 +127,17 @@ def carry_on(
     parts: Iterator[Part], unit: Unit, log: ReadLog, *, alone: bool = False
 ) -> Iterator[Part]:
     """Whatever is read out of a unit, up to where reading it fails; that is counted."""
-    try:
+
+    def report(error: Exception) -> None:
+        if isinstance(error, SourceError):
+            if alone:
+                raise error
+            log.skip(error.message.rpartition(": ")[2] or "unreadable", unit.path)
+        else:
+            log.skip(f"reader failed ({type(error).__name__})", unit.path)
+
+    with go_on_after(report):
         yield from parts
-    except SourceError as error:
-        if alone:
-            raise
-        log.skip(error.message.rpartition(": ")[2] or "unreadable", unit.path)
-    except Exception as error:  # noqa: BLE001 - one bad transcript among many must not end the scan
-        log.skip(f"reader failed ({type(error).__name__})", unit.path)
 
 
 def choose_reader(path: Path, forced: Reader | None) -> Reader | None:
