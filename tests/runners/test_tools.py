@@ -69,10 +69,8 @@ def test_what_goes_wrong_is_an_error_to_the_judge(
     assert judge(Request(tool=tool, arguments=arguments), result).status is Status.ERROR
 
 
-def test_a_pattern_that_would_take_forever_is_stopped(
-    toolbox: Toolbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("warmstart.runners.tools.SEARCH_SECONDS", 0.5)
+def test_a_pattern_that_would_take_forever_is_stopped(toolbox: Toolbox) -> None:
+    toolbox.sandbox.pattern_seconds = 0.5
     _use(toolbox, "write_file", path="a", content="a" * 60 + "b")
     assert "too long" in _use(toolbox, "search_files", pattern="(a+)+$").text
 

@@ -87,10 +87,8 @@ def talk(answer: str) -> TrialTranscript:
 @pytest.mark.parametrize(
     "check", [{"answer": "^(a+)+$"}, {"file": "long.txt", "matches": "^(a|a)*b$"}]
 )
-def test_a_pattern_that_never_ends_is_stopped(
-    toolbox: Toolbox, monkeypatch: pytest.MonkeyPatch, check: dict[str, str]
-) -> None:
-    monkeypatch.setattr(scoring, "MATCH_SECONDS", 0.5)
+def test_a_pattern_that_never_ends_is_stopped(toolbox: Toolbox, check: dict[str, str]) -> None:
+    toolbox.sandbox.pattern_seconds = 0.5
     toolbox.sandbox.write("long.txt", "a" * 60)
     line = json.dumps({"id": "a", "prompt": "x", "check": check})
     task = parse_tasks([line])[0]

@@ -31,7 +31,6 @@ from warmstart.sources import join_calls
 
 ORIGIN = "live_store"
 CHECK_SECONDS = 60.0
-MATCH_SECONDS = 10.0
 MIN_COPIED_LENGTH = 4
 MAX_DETAIL = 300
 
@@ -86,7 +85,7 @@ def check_task(
         return CommandResult(ended.exit_code, ended.output)
 
     def search(pattern: str, text: str) -> bool | None:
-        limits = ProcessLimits(seconds=MATCH_SECONDS)
+        limits = ProcessLimits(seconds=sandbox.pattern_seconds)
         ended = search_guarded({"pattern": pattern, "text": text}, sandbox.root, limits)
         # Anything else means that it was cut off: by time, CPU or memory.
         return {EXIT_FOUND: True, EXIT_NOT_FOUND: False}.get(ended.exit_code)

@@ -39,7 +39,7 @@ from warmstart.wire import ToolSpec
 TERMINAL_SECONDS = 30.0
 MAX_RESULT_CHARS = 20_000
 MAX_ENTRIES = 500
-SEARCH_SECONDS = 10.0
+PATTERN_SECONDS = 10.0
 MAX_FILE_BYTES = 2_000_000
 
 
@@ -50,7 +50,15 @@ class SandboxError(ValueError):
 class Sandbox:
     """One trial's folder; a context manager that removes it."""
 
-    def __init__(self, files: Mapping[str, str] | None = None, parent: Path | None = None) -> None:
+    def __init__(
+        self,
+        files: Mapping[str, str] | None = None,
+        parent: Path | None = None,
+        *,
+        pattern_seconds: float = PATTERN_SECONDS,
+    ) -> None:
+        self.pattern_seconds = pattern_seconds
+        """How long a regular expression of a task or of a model may take."""
         self.root = Path(tempfile.mkdtemp(prefix="warmstart-trial-", dir=parent)).resolve()
         for name, text in (files or {}).items():
             self.write(name, text)
@@ -311,7 +319,7 @@ def _patch(sandbox: Sandbox, arguments: Mapping[str, Any]) -> ToolAnswer:
 def _search_files(sandbox: Sandbox, arguments: Mapping[str, Any]) -> ToolAnswer:
     glob = _text(arguments, "glob") if arguments.get("glob") else "*"
     wanted = {"pattern": _text(arguments, "pattern"), "glob": glob}
-    limits = ProcessLimits(seconds=SEARCH_SECONDS, output_bytes=4 * MAX_RESULT_CHARS)
+    limits = ProcessLimits(seconds=sandbox.pattern_seconds, output_bytes=4 * MAX_RESULT_CHARS)
     ended = search_guarded(wanted, sandbox.root, limits)
     if ended.exit_code == EXIT_BAD_PATTERN:
         return fail(ended.output.strip())
