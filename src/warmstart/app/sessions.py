@@ -107,6 +107,8 @@ class SessionList:
     found: int
     totals: CallTally
     log: ReadLog
+    selection: Selection
+    """What was asked for, to say so where nothing matches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +162,7 @@ def list_sessions(
         found=len(rows),
         totals=CallTally(statuses=_add_up(rows)),
         log=log,
+        selection=selection,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from warmstart.app import CallTally, ListedSession, SessionList
 from warmstart.model import Status
+from warmstart.present.about import describe_filters
 from warmstart.present.document import Column, Data, Document, StyledText, Table
 from warmstart.present.json import list_skips
 from warmstart.present.text import count, iso_time, local_time, one_line, percent
@@ -40,6 +41,8 @@ def list_document(result: SessionList) -> Document:
 
 def describe_listing(result: SessionList) -> str:
     """How many sessions there are, and how their calls ended."""
+    if not result.found and result.selection.has_filters:
+        return f"no session matches: {', '.join(describe_filters(result.selection))}"
     if not result.found:
         return "no sessions found; see: warmstart doctor, or try: warmstart demo"
     shown = f" (the {len(result.rows):,} newest are shown, --all shows every one)"
